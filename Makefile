@@ -84,7 +84,8 @@ cover: setup ## the whole suite with branch coverage: the core whole, the rest n
 
 .PHONY: format
 format: setup ## let ruff put the code in shape
-	@$(BIN)/ruff check --fix $(CODE)
+	@$(BIN)/ruff check --fix-only --unsafe-fixes --select I,TC --quiet $(CODE)
+	@$(BIN)/ruff check --fix $(CODE) || true
 	@$(BIN)/ruff format $(CODE)
 
 .PHONY: docs
