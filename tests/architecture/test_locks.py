@@ -1,0 +1,77 @@
+"""What is installed is what was locked: every pin hashed, no address of any index in a lock."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.architecture.house import ROOT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+PIN = re.compile(r"^[a-z0-9][a-z0-9._-]*(\[[a-z0-9,._-]+\])?==\S+( ; .+)? \\$")
+HASH = re.compile(r"^    --hash=sha256:[0-9a-f]{64}( \\)?$")
+
+
+def canonical(name: str) -> str:
+    """A distribution's name as locks spell it."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^A-Za-z0-9._-]", name, maxsplit=1)[0]).lower()
+
+
+def pinned(lock: str) -> dict[str, str]:
+    """The versions of a lock, by distribution."""
+    text = (ROOT / "requirements" / lock).read_text(encoding="utf-8")
+    return dict(re.findall(r"^([a-z0-9._-]+)(?:\[.*\])?==(\S+)", text, re.MULTILINE))
+
+
+def test_one_lock_for_the_runtime_and_one_for_each_group() -> None:
+    """Nothing is installed from an open range."""
+    expected = {"runtime.txt", *(f"{group}.txt" for group in PROJECT["dependency-groups"])}
+    assert expected == {path.name for path in LOCKS}
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_a_lock_holds_pins_and_hashes_and_no_address(lock: Path) -> None:
+    """A lock says which bytes, never where from: it works behind any mirror and sends nobody anywhere."""
+    lines = lock.read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if "://" in line] == []
+    wrong = [
+        line
+        for line in lines
+        if not (line.startswith("#") or PIN.match(line) or HASH.match(line) or not line)
+    ]
+    assert wrong == []
+
+
+def test_the_locks_cover_what_the_project_asks_for() -> None:
+    """A dependency that was added without `make lock` is found here, not at a user's install."""
+    project = PROJECT["project"]
+    runtime = [*project["dependencies"], *project["optional-dependencies"]["hms"]]
+    asked = {"runtime.txt": runtime}
+    asked |= {f"{group}.txt": names for group, names in PROJECT["dependency-groups"].items()}
+    missing = {
+        f"{lock}: {name}"
+        for lock, names in asked.items()
+        for name in names
+        if canonical(name) not in pinned(lock)
+    }
+    assert missing == set()
+
+
+def test_the_locks_agree() -> None:
+    """What two locks share is one version, so that groups install beside each other."""
+    runtime = pinned("runtime.txt")
+    clashes = {
+        f"{lock.name}: {name}"
+        for lock in LOCKS
+        for name, version in pinned(lock.name).items()
+        if runtime.get(name, version) != version
+    }
+    assert clashes == set()
