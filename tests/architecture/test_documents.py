@@ -38,9 +38,7 @@ def broken_links(path: Path, text: str) -> list[str]:
             continue
         name, _, fragment = target.partition("#")
         there = (path.parent / name).resolve() if name else path
-        if not there.exists() or (
-            fragment and there.suffix == ".md" and fragment not in anchors(there.read_text(encoding="utf-8"))
-        ):
+        if not (there.exists() and _has_anchor(there, fragment)):
             broken.append(target)
     return broken
 
