@@ -1,0 +1,197 @@
+"""From plan JSON to ``Plan``: strict, with the place of every fault.
+
+Law: nothing is guessed or dropped. An unknown key, a wrong type, a bad id or an oversized plan is
+refused with its JSON pointer before anything is stored.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from condor.core.errors import PlanRefused, show
+from condor.core.ids import Json
+from condor.core.plan.model import ApprovalStep, NestedPlan, OnDeny, Plan, Step, ToolStep
+from condor.core.plan.reference import FROM, escape_token
+
+#: Steps in one plan, nested ones included: ten times the largest plan anyone has approved by hand.
+STEPS_MAX = 2_000
+#: Plans inside plans.
+NESTING_MAX = 8
+#: JSON levels in arguments (the edge refuses deeper bodies as a whole).
+ARGS_DEPTH_MAX = 24
+
+_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_REFERENCED = re.compile(r"[A-Za-z0-9_.-]{1,64}(/[A-Za-z0-9_.-]{1,64})*")
+_TEXT_CHARS_MAX = 2_000
+
+_KEYS = {
+    "tool": frozenset({"id", "tool", "args", "after", "onDeny", "title"}),
+    "approval": frozenset({"id", "approval", "after", "onDeny"}),
+    "plan": frozenset({"id", "plan", "after"}),
+}
+
+
+def parse_plan(value: object) -> Plan:
+    """Read a plan.
+
+    Args:
+        value: the JSON value, as parsed.
+
+    Raises:
+        PlanRefused: with the JSON pointer of the first fault.
+    """
+    plan = _plan(value, "", depth=0)
+    count = _count(plan)
+    if count > STEPS_MAX:
+        raise PlanRefused(f"{count} steps are too many; a plan has at most {STEPS_MAX}", path="/steps")
+    return plan
+
+
+def _count(plan: Plan) -> int:
+    return sum(_count(step.plan) if isinstance(step, NestedPlan) else 1 for step in plan.steps)
+
+
+def _object(value: object, path: str, what: str) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise PlanRefused(f"{what} is {show(value)}; write an object", path=path)
+    return cast("Mapping[str, object]", value)
+
+
+def _closed(value: Mapping[str, object], keys: frozenset[str], path: str) -> None:
+    for key in value:
+        if key not in keys:
+            raise PlanRefused(
+                f"unknown key {show(key)}; take {', '.join(sorted(keys))}", path=f"{path}/{escape_token(str(key))}"
+            )
+
+
+def _text(value: object, path: str, what: str) -> str:
+    if not isinstance(value, str):
+        raise PlanRefused(f"{what} is {show(value)}; write a string", path=path)
+    if len(value) > _TEXT_CHARS_MAX:
+        raise PlanRefused(f"{what} has {len(value)} characters; at most {_TEXT_CHARS_MAX}", path=path)
+    return value
+
+
+def _plan(value: object, path: str, depth: int) -> Plan:
+    if depth > NESTING_MAX:
+        raise PlanRefused(f"plans nest at most {NESTING_MAX} deep", path=path)
+    body = _object(value, path, "the plan")
+    _closed(body, frozenset({"steps"}), path)
+    steps = body.get("steps")
+    if not isinstance(steps, Sequence) or isinstance(steps, str | bytes):
+        raise PlanRefused(f"steps is {show(steps)}; write an array of steps", path=f"{path}/steps")
+    if not steps:
+        raise PlanRefused("a plan needs at least one step", path=f"{path}/steps")
+    if len(steps) > STEPS_MAX:
+        raise PlanRefused(
+            f"{len(steps)} steps are too many; a plan has at most {STEPS_MAX}", path=f"{path}/steps"
+        )
+    parsed = tuple(_step(step, f"{path}/steps/{index}", depth) for index, step in enumerate(steps))
+    seen: set[str] = set()
+    for index, step in enumerate(parsed):
+        if step.id in seen:
+            raise PlanRefused(f"a second step is called {show(step.id)}; ids are unique", path=f"{path}/steps/{index}/id")
+        seen.add(step.id)
+    return Plan(steps=parsed)
+
+
+def _step(value: object, path: str, depth: int) -> Step:
+    body = _object(value, path, "the step")
+    kinds = [kind for kind in _KEYS if kind in body]
+    if len(kinds) != 1:
+        raise PlanRefused(
+            "a step has exactly one of tool, approval and plan; this one has "
+            + (" and ".join(kinds) if kinds else "none"),
+            path=path,
+        )
+    kind = kinds[0]
+    _closed(body, _KEYS[kind], path)
+    step_id = body.get("id")
+    if not isinstance(step_id, str) or not _ID.fullmatch(step_id):
+        raise PlanRefused(
+            f"the step id is {show(step_id)}; take 1 to 64 of A-Z a-z 0-9 _ . -", path=f"{path}/id"
+        )
+    after = _after(body.get("after", []), f"{path}/after")
+    if kind == "tool":
+        return _tool_step(body, step_id, after, path)
+    if kind == "approval":
+        return _approval_step(body, step_id, after, path)
+    return NestedPlan(id=step_id, plan=_plan(body["plan"], f"{path}/plan", depth + 1), after=after)
+
+
+def _after(value: object, path: str) -> tuple[str, ...]:
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+        raise PlanRefused(f"after is {show(value)}; write an array of step ids", path=path)
+    for index, item in enumerate(value):
+        if not isinstance(item, str) or not _REFERENCED.fullmatch(item):
+            raise PlanRefused(f"{show(item)} is not a step id", path=f"{path}/{index}")
+    return tuple(cast("Sequence[str]", value))
+
+
+def _on_deny(value: object, path: str) -> OnDeny | None:
+    match value:
+        case None | "abort" | "skip":
+            return value
+        case _:
+            raise PlanRefused(f"onDeny is {show(value)}; take abort or skip", path=path)
+
+
+def _tool_step(body: Mapping[str, object], step_id: str, after: tuple[str, ...], path: str) -> ToolStep:
+    tool = _text(body["tool"], f"{path}/tool", "tool")
+    args = _object(body.get("args", {}), f"{path}/args", "args")
+    _check_args(args, f"{path}/args", 0)
+    return ToolStep(
+        id=step_id,
+        tool=tool,
+        args=cast("Mapping[str, Json]", args),
+        after=after,
+        on_deny=_on_deny(body.get("onDeny"), f"{path}/onDeny"),
+        title=_text(body.get("title", ""), f"{path}/title", "title"),
+    )
+
+
+def _approval_step(body: Mapping[str, object], step_id: str, after: tuple[str, ...], path: str) -> ApprovalStep:
+    approval = _object(body["approval"], f"{path}/approval", "approval")
+    _closed(approval, frozenset({"title", "body"}), f"{path}/approval")
+    title = _text(approval.get("title"), f"{path}/approval/title", "title")
+    if not title.strip():
+        raise PlanRefused("an approval needs a title that says what is approved", path=f"{path}/approval/title")
+    return ApprovalStep(
+        id=step_id,
+        title=title,
+        body=_text(approval.get("body", ""), f"{path}/approval/body", "body"),
+        after=after,
+        on_deny=_on_deny(body.get("onDeny"), f"{path}/onDeny"),
+    )
+
+
+def _check_args(value: object, path: str, depth: int) -> None:
+    """Arguments are JSON; an object with ``$from`` is exactly a reference."""
+    if depth > ARGS_DEPTH_MAX:
+        raise PlanRefused(f"arguments nest at most {ARGS_DEPTH_MAX} deep", path=path)
+    if isinstance(value, Mapping):
+        if FROM in value:
+            _check_reference(cast("Mapping[str, object]", value), path)
+            return
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise PlanRefused(f"the key {show(key)} is not a string", path=path)
+            _check_args(item, f"{path}/{escape_token(key)}", depth + 1)
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            _check_args(item, f"{path}/{index}", depth + 1)
+    elif not (value is None or isinstance(value, str | int | float | bool)):
+        raise PlanRefused(f"{show(value)} is not JSON", path=path)
+
+
+def _check_reference(value: Mapping[str, object], path: str) -> None:
+    _closed(value, frozenset({FROM, "path"}), path)
+    step = value[FROM]
+    if not isinstance(step, str) or not _REFERENCED.fullmatch(step):
+        raise PlanRefused(f"$from is {show(step)}; name a step", path=f"{path}/$from")
+    pointer = value.get("path", "")
+    if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
+        raise PlanRefused(f"path is {show(pointer)}; write a JSON pointer such as /patient/reference", path=f"{path}/path")

@@ -1,0 +1,96 @@
+"""References to earlier results: ``{"$from": "s1", "path": "/json/pointer"}``.
+
+Law: a reference that finds nothing gives *nothing*, never a neighbour or a default; the argument
+is then missing, and a missing argument is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from condor.core.ids import Json
+
+#: The key that makes an object a reference.
+FROM = "$from"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """One reference as the plan writes it."""
+
+    step: str
+    #: RFC 6901 pointer into the step's result; empty is the whole of it.
+    path: str
+    #: JSON pointer to where the reference stands in the arguments.
+    at: str
+
+
+class _Missing:
+    """The result of a reference that finds nothing."""
+
+
+MISSING = _Missing()
+
+
+def is_reference(value: object) -> bool:
+    """Whether a JSON value is a reference."""
+    return isinstance(value, Mapping) and FROM in value
+
+
+def escape_token(token: str) -> str:
+    """A key as one RFC 6901 token."""
+    return token.replace("~", "~0").replace("/", "~1")
+
+
+def find_references(value: Json, at: str = "") -> Iterator[Reference]:
+    """Every reference in a JSON value, in order."""
+    if isinstance(value, Mapping):
+        if FROM in value:
+            yield Reference(step=str(value[FROM]), path=str(value.get("path", "")), at=at)
+            return
+        for key, item in value.items():
+            yield from find_references(item, f"{at}/{escape_token(key)}")
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from find_references(item, f"{at}/{index}")
+
+
+def point(value: Json, path: str) -> Json | _Missing:
+    """What an RFC 6901 pointer finds in ``value``, or ``MISSING``."""
+    found: Json = value
+    for raw in path.split("/")[1:]:
+        token = raw.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, Mapping) and token in found:
+            found = found[token]
+        elif isinstance(found, list | tuple) and token.isdecimal() and int(token) < len(found):
+            found = found[int(token)]
+        else:
+            return MISSING
+    return found
+
+
+def resolve_references(
+    value: Json, result_of: Callable[[str], Json | _Missing]
+) -> Json | _Missing:
+    """``value`` with every reference replaced by what it finds.
+
+    A member of an object whose reference finds nothing (or null) is left out; so is an item of an
+    array.
+
+    Args:
+        result_of: the result of a step, or ``MISSING`` when it has none.
+    """
+    if isinstance(value, Mapping):
+        if FROM in value:
+            result = result_of(str(value[FROM]))
+            if isinstance(result, _Missing):
+                return MISSING
+            found = point(result, str(value.get("path", "")))
+            return MISSING if found is None else found
+        members = {key: resolve_references(item, result_of) for key, item in value.items()}
+        return {key: item for key, item in members.items() if not isinstance(item, _Missing)}
+    if isinstance(value, list | tuple):
+        items = [resolve_references(item, result_of) for item in value]
+        return [item for item in items if not isinstance(item, _Missing)]
+    return value

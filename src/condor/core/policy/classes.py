@@ -1,0 +1,50 @@
+"""The closed vocabularies of the policy: effect class, tier, autonomy, destructive verbs.
+
+Law: a word that is not exactly one of these is *unknown*, and unknown takes the stricter path.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class PolicyClass(StrEnum):
+    """What a tool does to the world."""
+
+    READ = "read"
+    #: Writes an outside record: a *record write*.
+    MUTATE = "mutate"
+    #: Runs a program, a report, an analysis.
+    EXEC = "exec"
+    #: Speaks to a person.
+    COMMS = "comms"
+
+
+class HitlTier(StrEnum):
+    """How risky a record write is: whether a human must always be in the loop."""
+
+    HIGH = "high"
+    LOW = "low"
+
+
+class Autonomy(StrEnum):
+    """Under what watch a run was dispatched; the last two are *supervised*."""
+
+    AUTONOMOUS = "autonomous"
+    GUARDED = "guarded"
+    AMBIENT = "ambient"
+
+
+#: The verbs that promote a low-tier record write to high (mission: tool-policy.ts:85-92). They
+#: are the floor: an op outside a tool's closed set is promoted whatever its spelling.
+DESTRUCTIVE_OPS = frozenset({"delete", "void", "remove", "cancel", "discontinue", "archive"})
+
+
+def is_destructive_op(op: object) -> bool:
+    """Whether ``op`` is one of the six verbs, in any case."""
+    return isinstance(op, str) and op.casefold() in DESTRUCTIVE_OPS
+
+
+def is_supervised(autonomy: object) -> bool:
+    """Whether a dispatch is watched. Everything but exactly ``autonomous`` is."""
+    return not (isinstance(autonomy, str) and autonomy == Autonomy.AUTONOMOUS)

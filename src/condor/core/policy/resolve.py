@@ -1,0 +1,76 @@
+"""From a descriptor and arguments to the data that the verdict is made of.
+
+Law: what cannot be resolved is handed on as it is, and the verdict fails closed on it. A hook
+that a tool author wrote (``effect_of``) can only make a call stricter, also when it throws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from condor.core.ids import Json
+from condor.core.policy.classes import HitlTier, PolicyClass
+from condor.core.policy.content import destructive_content
+from condor.core.policy.descriptor import Effect, ToolDescriptor
+from condor.core.policy.verdict import PolicyCall, PolicyContext, evaluate_tool_policy
+
+
+def resolve_policy_class(
+    declared: object, registered: object, metadata: Mapping[str, Json]
+) -> PolicyClass | object:
+    """Declared on the descriptor, else the static registry, else ``metadata.mutating``, else read.
+
+    Total (mission: tool-policy.ts:304-314); a word that is no class comes back as it is, and the
+    verdict fails closed on it. That a tool which says nothing of itself ends in ``read`` is why
+    such a tool cannot be registered.
+    """
+    for said in (declared, registered):
+        if said is not None:
+            return said
+    return PolicyClass.MUTATE if metadata.get("mutating") else PolicyClass.READ
+
+
+def resolve_op(tool: ToolDescriptor, args: Mapping[str, Json]) -> object:
+    """The verb of a call: what ``op_arg`` says, else the tool's single op, else None."""
+    if tool.op_arg is not None:
+        return args.get(tool.op_arg)
+    return next(iter(tool.ops), None)
+
+
+def effects_of(tool: ToolDescriptor, args: Mapping[str, Json]) -> tuple[Effect, ...]:
+    """The effects the tool's author sees in the arguments; one unknown removal where that throws."""
+    if tool.effect_of is None:
+        return ()
+    try:
+        return tuple(tool.effect_of(args))
+    except Exception:  # noqa: BLE001 - a hook of a tool author; whatever it throws, the gate holds
+        return (Effect(verb="unknown", target=tool.name, destructive=True),)
+
+
+def effect_keys(effects: tuple[Effect, ...]) -> frozenset[str]:
+    """Effects as comparable words, the same for every tool that reaches the same end."""
+    return frozenset(f"{effect.verb} {effect.target}" for effect in effects)
+
+
+def policy_call(
+    tool: ToolDescriptor, args: Mapping[str, Json], *, registered: object = None
+) -> PolicyCall:
+    """What the verdict needs of one call."""
+    policy_class = resolve_policy_class(tool.policy_class, registered, tool.metadata)
+    if policy_class is PolicyClass.READ:
+        return PolicyCall(tool=tool.name, policy_class=policy_class, hitl_tier=tool.hitl_tier)
+    effects = effects_of(tool, args)
+    return PolicyCall(
+        tool=tool.name,
+        policy_class=policy_class,
+        hitl_tier=tool.hitl_tier,
+        op=resolve_op(tool, args),
+        ops=tool.ops,
+        destructive_content=any(effect.destructive for effect in effects) or destructive_content(args),
+        effects=effect_keys(effects),
+    )
+
+
+def effective_tier(tool: ToolDescriptor, args: Mapping[str, Json], context: PolicyContext) -> HitlTier | None:
+    """The tier of one call after promotions; None for a class without tiers."""
+    return evaluate_tool_policy(policy_call(tool, args), context).effective_tier

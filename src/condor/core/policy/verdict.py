@@ -1,0 +1,130 @@
+"""One call, one context, one verdict.
+
+Law 1: total. Whatever the arguments are, a verdict comes back; junk takes the stricter path.
+Law 2: pure. The same call in the same context has the same verdict, for ever.
+Law 3: ``plan_approval_policy`` may stand in the context and changes nothing (mission:
+tool-policy.ts:196).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op, is_supervised
+from condor.core.policy.rules import POLICY_RULES, Decision, PolicyRule
+
+Promotion = Literal[
+    "destructive-op",
+    "op-unknown",
+    "destructive-content",
+    "tier-missing",
+    "denied-effect",
+    "untrusted-plan",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyCall:
+    """A tool call as the policy sees it: data, so that a recorded call can be judged again."""
+
+    tool: str
+    #: As resolved; any value is accepted, only a ``PolicyClass`` is known.
+    policy_class: object
+    #: As declared; anything but ``high`` or ``low`` is missing.
+    hitl_tier: object
+    #: The verb of this call; None where the tool has no ops.
+    op: object = None
+    #: The tool's closed set.
+    ops: frozenset[str] = frozenset()
+    #: Whether the arguments say they remove something (``destructive_content``, ``effect_of``).
+    destructive_content: bool = False
+    #: ``verb target`` of every effect, comparable over tools.
+    effects: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyContext:
+    """What the server knows about the run; nothing of it comes from a call's arguments."""
+
+    #: As dispatched; anything but ``autonomous`` is supervised.
+    autonomy: object
+    #: ``verb target`` of effects a human has denied in this run.
+    denied_effects: frozenset[str] = frozenset()
+    #: The plan was made after untrusted text entered the run.
+    untrusted_plan: bool = False
+    #: Not an axis: kept so that a test can show that it changes nothing.
+    plan_approval_policy: object = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyVerdict:
+    """What the policy says of one call, and which row of the matrix said it."""
+
+    decision: Decision
+    rule_id: str
+    #: None when the class is unknown.
+    policy_class: PolicyClass | None
+    #: Tier after promotions; None for classes without one.
+    effective_tier: HitlTier | None
+    #: Why a low tier counts as high, in the order of ``Promotion``.
+    promotions: tuple[Promotion, ...] = ()
+
+    @property
+    def allowed(self) -> bool:
+        """Whether the call may run without a human."""
+        return self.decision == "allow"
+
+
+def _known_class(value: object) -> PolicyClass | None:
+    try:
+        return PolicyClass(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _promotions(call: PolicyCall, context: PolicyContext) -> tuple[Promotion, ...]:
+    found: list[Promotion] = []
+    if is_destructive_op(call.op):
+        found.append("destructive-op")
+    if call.ops and (not isinstance(call.op, str) or call.op not in call.ops):
+        found.append("op-unknown")
+    if call.destructive_content:
+        found.append("destructive-content")
+    if call.hitl_tier not in (HitlTier.HIGH, HitlTier.LOW):
+        found.append("tier-missing")
+    if call.effects & context.denied_effects:
+        found.append("denied-effect")
+    if context.untrusted_plan:
+        found.append("untrusted-plan")
+    return tuple(found)
+
+
+def _matches(
+    rule: PolicyRule, policy_class: PolicyClass | None, tier: HitlTier | None, *, supervised: bool
+) -> bool:
+    return (
+        rule.policy_class in (None, policy_class)
+        and rule.tier in (None, tier)
+        and rule.supervised in (None, supervised)
+    )
+
+
+def evaluate_tool_policy(call: PolicyCall, context: PolicyContext) -> PolicyVerdict:
+    """May this call run without a human? (mission: the two-axis gate, tool-policy.ts:182-236)."""
+    policy_class = _known_class(call.policy_class)
+    promotions: tuple[Promotion, ...] = ()
+    tier: HitlTier | None = None
+    if policy_class is PolicyClass.MUTATE:
+        promotions = _promotions(call, context)
+        tier = HitlTier.HIGH if promotions or call.hitl_tier == HitlTier.HIGH else HitlTier.LOW
+    supervised = is_supervised(context.autonomy)
+    # INVARIANT: the last row matches everything, so the search always ends in a row.
+    rule = next(row for row in POLICY_RULES if _matches(row, policy_class, tier, supervised=supervised))
+    return PolicyVerdict(
+        decision=rule.decision,
+        rule_id=rule.rule_id,
+        policy_class=policy_class,
+        effective_tier=tier,
+        promotions=promotions,
+    )

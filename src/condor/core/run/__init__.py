@@ -1,0 +1,27 @@
+"""The run: its states as a literal table, its events as a closed set."""
+
+from condor.core.run.events import EventKind, RunEvent
+from condor.core.run.principal import DECIDES_NOTHING, LOCAL_PERSON, SYSTEM, Principal
+from condor.core.run.fsm import (
+    ACTIVE,
+    RUN_TRANSITIONS,
+    TERMINAL,
+    RunStatus,
+    TransitionCause,
+    check_transition,
+)
+
+__all__ = [
+    "ACTIVE",
+    "DECIDES_NOTHING",
+    "LOCAL_PERSON",
+    "RUN_TRANSITIONS",
+    "SYSTEM",
+    "TERMINAL",
+    "EventKind",
+    "Principal",
+    "RunEvent",
+    "RunStatus",
+    "TransitionCause",
+    "check_transition",
+]

@@ -1,0 +1,49 @@
+"""Who asks and who answers: the signed-in principal, never a name in a body."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from condor.core.ids import Json
+
+#: Roles that look and configure; they answer no card, whatever else the principal is.
+DECIDES_NOTHING = frozenset({"auditor", "admin"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """One signed-in person or program."""
+
+    id: str
+    roles: frozenset[str] = frozenset()
+    #: A program (an agent's token, a service) is at most guarded and answers nothing.
+    kind: Literal["person", "program", "system"] = "person"
+    #: What texts call them: ``Dr Okafor``.
+    display: str = ""
+
+    @property
+    def name(self) -> str:
+        """The display name, or the id where there is none."""
+        return self.display or self.id
+
+    def to_json(self) -> dict[str, Json]:
+        """As stored on the run row."""
+        return {"id": self.id, "roles": sorted(self.roles), "kind": self.kind, "display": self.display}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, object]) -> Principal:
+        """The principal of a run row."""
+        return cls(
+            id=str(stored["id"]),
+            roles=frozenset(cast("list[str]", stored["roles"])),
+            kind=cast("Literal['person', 'program', 'system']", stored["kind"]),
+            display=str(stored.get("display", "")),
+        )
+
+
+#: The actor of what nobody did: expiry, recovery.
+SYSTEM = Principal(id="system", kind="system", display="Condor")
+#: The person at a library call or a development home that names nobody.
+LOCAL_PERSON = Principal(id="local", display="the local operator")

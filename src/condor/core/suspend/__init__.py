@@ -1,0 +1,36 @@
+"""THE SUSPEND CONTRACT: why a run waits, for whom, and what answers it.
+
+Whoever asks (the tool policy, a missing input, a planned approval, a reconciliation), the request
+has one shape, one identity and one reader of its answer.
+"""
+
+from condor.core.suspend.approval_schema import approval_resume_schema, is_approval_schema
+from condor.core.suspend.clarification_schema import clarification_resume_schema
+from condor.core.suspend.evidence import CardEvidence
+from condor.core.suspend.identity import (
+    approval_step_contract,
+    idempotency_key,
+    suspend_id,
+    tool_contract,
+)
+from condor.core.suspend.payload import SuspendRequest
+from condor.core.suspend.reason import Origin, ReasonCode, read_reason_code
+from condor.core.suspend.resume import Answer, read_resume, resume_schema
+
+__all__ = [
+    "Answer",
+    "CardEvidence",
+    "Origin",
+    "ReasonCode",
+    "SuspendRequest",
+    "approval_resume_schema",
+    "approval_step_contract",
+    "clarification_resume_schema",
+    "idempotency_key",
+    "is_approval_schema",
+    "read_reason_code",
+    "read_resume",
+    "resume_schema",
+    "suspend_id",
+    "tool_contract",
+]

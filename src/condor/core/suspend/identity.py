@@ -1,0 +1,66 @@
+"""What an approval is bound to, and the identity that makes one wait one card.
+
+Law 1: identity = (run, step, contract hash, reason code, generation). One identity gives one card
+on any path and after any restart.
+Law 2: the contract hash covers what would run: tool, descriptor, op, resolved input, class, tier and
+the versions of the write targets that were shown. Change a byte and it is another contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from condor.core.ids import Digest, Json, SuspendId, digest_of, short_token
+from condor.core.suspend.reason import ReasonCode
+
+
+def tool_contract(
+    *,
+    tool: str,
+    descriptor: Digest,
+    op: object,
+    resolved_input: Mapping[str, Json],
+    policy_class: object,
+    effective_tier: object,
+    versions: Mapping[str, str],
+) -> Digest:
+    """The contract of one tool call: what a person approves."""
+    return digest_of(
+        {
+            "tool": tool,
+            "descriptor": descriptor,
+            "op": op if isinstance(op, str) else None,
+            "input": resolved_input,
+            "policyClass": str(policy_class),
+            "effectiveTier": None if effective_tier is None else str(effective_tier),
+            "versions": dict(versions),
+        }
+    )
+
+
+def approval_step_contract(*, step_id: str, title: str, body: str) -> Digest:
+    """The contract of a planned approval: the step itself. It never satisfies the tool policy."""
+    return digest_of({"approval": step_id, "title": title, "body": body})
+
+
+def suspend_id(
+    *, run_id: str, step_id: str, contract_hash: str, reason: ReasonCode, generation: int
+) -> SuspendId:
+    """``sus_`` and 26 characters, opaque: the digest of the identity."""
+    return SuspendId(
+        "sus_"
+        + short_token(
+            {
+                "run": run_id,
+                "step": step_id,
+                "contract": contract_hash,
+                "reason": reason,
+                "generation": generation,
+            }
+        )
+    )
+
+
+def idempotency_key(*, run_id: str, step_id: str, tool: str, resolved_input: Mapping[str, Json]) -> str:
+    """The key of one effect: the same over retries, re-asks and restarts; versions are not in it."""
+    return "idem_" + short_token({"run": run_id, "step": step_id, "tool": tool, "input": resolved_input})

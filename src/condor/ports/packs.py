@@ -1,0 +1,57 @@
+"""Tool packs: plug-ins that bring tools, a planner and people (entry point group ``condor.packs``)."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from condor.core.policy import ToolDescriptor
+from condor.core.run import Principal
+from condor.ports.faults import Faults, no_faults
+from condor.ports.model import Planner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackSetup:
+    """What a pack is opened with."""
+
+    #: The home directory; a pack keeps its own files in it under its own name.
+    home: Path
+    #: Use the pack's demonstration data, made at first use.
+    demo: bool = False
+    #: Open without writing anything: the caller only reads.
+    read_only: bool = False
+    faults: Faults = no_faults
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenedPack:
+    """What a pack brings while it is open."""
+
+    tools: Sequence[ToolDescriptor]
+    planner: Planner | None = None
+    #: People who may sign in, in a demo or development home.
+    principals: Sequence[Principal] = ()
+    #: Who a demo's commands act as when nobody is named.
+    default_principal: Principal | None = None
+    #: The day of the record; None: today.
+    today: datetime.date | None = None
+    #: Lines to tell the person who opened it (for example that demo data was made).
+    notes: Sequence[str] = field(default_factory=tuple)
+
+
+class Pack(Protocol):
+    """An entry point of group ``condor.packs`` names an object with this shape."""
+
+    #: Its name; also its folder in the home.
+    name: str
+    #: Whether it has demonstration data to start with when nothing is configured.
+    has_demo: bool
+
+    def open(self, setup: PackSetup) -> AbstractAsyncContextManager[OpenedPack]:
+        """Open it for the life of a process."""
+        ...

@@ -1,0 +1,302 @@
+"""The store: runs, steps, suspensions, events, payloads and audit rows.
+
+Durability promise: ``commit`` returns only after the unit is on disk (SQLite ``synchronous=FULL``:
+after the WAL was fsynced). Units that are ready together may share one disk commit, each in its own
+savepoint; a disk error fails every unit of the group, and none was acknowledged.
+
+Law 1: a unit of work is *data*. It says what it expects (compare-and-set), and what it changes; a
+store interprets it in one transaction. There is no transaction with an ``await`` inside.
+Law 2: sequence numbers and the audit chain are given by the store inside that transaction, never
+by the caller, so that two writers of one run cannot fork them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from condor.core.ids import DEFAULT_TENANT, RunId, SessionId, StepId, SuspendId, TenantId
+from condor.core.outcome import StepStatus
+from condor.core.run import EventKind, RunStatus
+
+SuspensionStatus = Literal["pending", "approved", "denied", "answered", "superseded", "withdrawn", "expired"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """One run as stored."""
+
+    run_id: RunId
+    tenant_id: TenantId
+    session_id: SessionId
+    status: RunStatus
+    #: Raised by every segment; a unit of an older segment is refused.
+    epoch: int
+    #: Number of units committed.
+    rev: int
+    #: Sequence number of the last event.
+    seq: int
+    #: Number of answers (and stops) recorded; a segment that has not seen them all cannot rest.
+    answers: int
+    #: Sequence number and hash of the last audit row; ``""`` before the first.
+    audit_seq: int
+    audit_head: str
+    #: Principal that asked, as JSON: ``{"id", "roles", "kind", "display"}``.
+    requester: bytes
+    autonomy: str
+    #: Why the run is being stopped, as JSON, or None.
+    halt: bytes | None
+    created_at: str
+    updated_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRun:
+    """What a creating unit inserts."""
+
+    session_id: SessionId
+    status: RunStatus
+    requester: bytes
+    autonomy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRow:
+    """One step as stored; its value, message and arguments are payloads."""
+
+    step_id: StepId
+    status: StepStatus
+    attempt: int = 1
+    #: Idempotency key, minted once; None until an effect is journalled.
+    key: str | None = None
+    #: Stable word for why it did not succeed.
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuspensionRow:
+    """One suspension as stored; the card itself is the payload ``card:<suspend_id>``."""
+
+    suspend_id: SuspendId
+    run_id: RunId
+    tenant_id: TenantId = DEFAULT_TENANT
+    step_id: StepId
+    generation: int
+    #: ``approval | clarification | reconcile``.
+    reason_code: str
+    #: ``tool_policy | tool_input | planned_approval | plan_mutation | reconcile``.
+    origin: str
+    contract_hash: str
+    tool: str
+    opened_at: str
+    #: None: never.
+    expires_at: str | None
+    #: JSON without record data: policy verdict, op, who may answer, record versions shown.
+    facts: bytes
+    status: SuspensionStatus = "pending"
+    decided_by: str | None = None
+    decided_at: str | None = None
+    #: The approval was used for its one execution.
+    consumed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decide:
+    """Close one suspension: a compare-and-set on *pending*, with expiry inside it."""
+
+    suspend_id: SuspendId
+    status: SuspensionStatus
+    decided_by: str
+    #: False for the sweep and for withdrawals, which may close an expired card.
+    refuse_expired: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expect:
+    """What must hold of the run, else nothing of the unit happens; None is not looked at."""
+
+    statuses: frozenset[RunStatus] | None = None
+    epoch: int | None = None
+    answers: int | None = None
+    rev: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transition:
+    """One unit of work on one run."""
+
+    run_id: RunId
+    tenant_id: TenantId = DEFAULT_TENANT
+    #: RFC 3339; the store uses the later of this and the latest it has ever seen for expiry.
+    at: str
+    #: Set exactly for the unit that creates the run.
+    create: NewRun | None = None
+    expect: Expect = field(default_factory=Expect)
+    status: RunStatus | None = None
+    #: Begin a new segment: epoch + 1.
+    raise_epoch: bool = False
+    #: Record an answer: answers + 1.
+    count_answer: bool = False
+    halt: bytes | None = None
+    #: Inserted or replaced by (run, step).
+    steps: Sequence[StepRow] = ()
+    #: Inserted; a pending one with the same id is a conflict.
+    park: Sequence[SuspensionRow] = ()
+    decide: Sequence[Decide] = ()
+    #: Approvals used up by this unit: a compare-and-set on approved and not consumed.
+    consume: Sequence[SuspendId] = ()
+    #: ``(kind, facts as JSON bytes)``; numbered by the store.
+    events: Sequence[tuple[EventKind, bytes]] = ()
+    #: Canonical JSON bytes of each entry without seq, prevHash and hash; chained by the store.
+    audit: Sequence[bytes] = ()
+    #: ``(key, JSON bytes)``, inserted or replaced by (run, key).
+    payloads: Sequence[tuple[str, bytes]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """The unit is on disk."""
+
+    #: First and last sequence number of its events; ``(0, 0)`` without events.
+    first_seq: int
+    last_seq: int
+    rev: int
+    epoch: int
+    answers: int
+
+
+ConflictKind = Literal["exists", "missing", "status", "epoch", "answers", "rev", "decided", "expired", "consumed"]
+
+
+class Conflict(Exception):  # noqa: N818 - a compare-and-set that lost; no error of anybody's
+    """The expectation did not hold; nothing of the unit happened."""
+
+    def __init__(self, kind: ConflictKind, *, run: RunRow | None, suspension: SuspensionRow | None = None) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        #: The run as it is now; None when it is missing.
+        self.run = run
+        #: The suspension that was in the way, as it is now.
+        self.suspension = suspension
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredRun:
+    """A run with everything a segment needs."""
+
+    run: RunRow
+    steps: Sequence[StepRow]
+    suspensions: Sequence[SuspensionRow]
+    payloads: Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredEvent:
+    """One event as stored."""
+
+    seq: int
+    kind: EventKind
+    at: str
+    facts: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditRow:
+    """One audit row as stored: ``body`` is the canonical JSON that ``hash`` covers."""
+
+    run_id: RunId
+    seq: int
+    body: bytes
+    prev_hash: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditChain:
+    """What the run row says its chain is, beside the rows that are there, in stored order."""
+
+    run_id: RunId
+    audit_seq: int
+    audit_head: str
+    rows: Sequence[AuditRow]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFilter:
+    """Rows to list; None is not looked at."""
+
+    run_id: str | None = None
+    rule_id: str | None = None
+    decision: str | None = None
+    tool: str | None = None
+    actor: str | None = None
+
+
+class Store(Protocol):
+    """Any store; ``condor.testing.store_conformance`` is its definition."""
+
+    async def commit(self, unit: Transition) -> Committed:
+        """Make one unit durable.
+
+        Raises:
+            Conflict: an expectation did not hold; nothing happened.
+            StoreUnavailable: the disk refused; nothing happened.
+        """
+        ...
+
+    async def load(self, run_id: str) -> StoredRun | None:
+        """Everything a segment needs, as of one moment."""
+        ...
+
+    async def run(self, run_id: str) -> RunRow | None:
+        """One run row."""
+        ...
+
+    async def suspension(self, suspend_id: str) -> SuspensionRow | None:
+        """One suspension."""
+        ...
+
+    async def suspensions(
+        self, *, status: SuspensionStatus | None = None, run_id: str | None = None, limit: int = 50, after: str = ""
+    ) -> Sequence[SuspensionRow]:
+        """Suspensions in the order they were opened; ``after`` is the last ``suspend_id`` of the page before."""
+        ...
+
+    async def runs(
+        self, *, statuses: Iterable[RunStatus] | None = None, limit: int = 50, before: str = ""
+    ) -> Sequence[RunRow]:
+        """Runs, newest first; ``before`` is the last ``run_id`` of the page before."""
+        ...
+
+    async def unfinished(self) -> Sequence[RunId]:
+        """Runs that were created, planning or executing: after a crash they go on."""
+        ...
+
+    async def due(self, at: str, limit: int = 100) -> Sequence[SuspensionRow]:
+        """Pending suspensions whose ``expires_at`` is not after ``at`` (or the latest time seen)."""
+        ...
+
+    async def events(self, run_id: str, *, after: int = 0, limit: int = 1_000) -> Sequence[StoredEvent]:
+        """Events with a sequence number above ``after``, in order."""
+        ...
+
+    async def payloads(self, run_id: str, keys: Sequence[str]) -> Mapping[str, bytes]:
+        """The payloads that are there (an erased one is not)."""
+        ...
+
+    async def audit(self, wanted: AuditFilter, *, limit: int = 1_000, after: tuple[str, int] = ("", 0)) -> Sequence[AuditRow]:
+        """Audit rows by run and sequence; ``after`` is (run_id, seq) of the last row of the page before."""
+        ...
+
+    def audit_chains(self, run_id: str | None = None) -> AsyncIterator[AuditChain]:
+        """Every run's chain, in run order; a run without rows too, and rows without a run."""
+        ...
+
+    async def erase_payloads(self, run_id: str) -> int:
+        """Empty the payloads of a run; history, cards' digests and the chain stay. How many there were."""
+        ...
+
+    async def close(self) -> None:
+        """Finish what was handed in, then close."""
+        ...

@@ -1,0 +1,151 @@
+"""``@tool``: a function and its descriptor, side by side.
+
+Law: for a record write mypy demands the tier (the overloads), and so does the constructor; an
+author cannot forget it either way (mission: ``MutateRequiresHitlTier``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import types
+import typing
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Any, Literal, TypedDict, Unpack, overload
+
+from condor.core.errors import RegistrationRefused
+from condor.core.ids import Json
+from condor.core.policy import ArgSpec, Effect, HitlTier, PolicyClass, ToolDescriptor
+from condor.core.policy.descriptor import ArgType, OnDeny
+
+Function = Callable[..., Any]
+
+
+class ToolOptions(TypedDict, total=False):
+    """Everything ``@tool`` takes besides name, class and tier; see ``ToolDescriptor``."""
+
+    title: str
+    description: str
+    ops: Collection[str]
+    op_arg: str | None
+    roles: Collection[str]
+    approver_roles: Collection[str]
+    requester_excluded: bool
+    alias_group: str | None
+    alias_fidelity: Literal["equal", "degraded"] | None
+    idempotent: bool
+    ui_card: bool
+    on_deny: OnDeny
+    timeout_s: float
+    args: Sequence[ArgSpec] | None
+    metadata: Mapping[str, Json]
+    noun: str
+    effect_of: Callable[[Mapping[str, Json]], tuple[Effect, ...]] | None
+    report: Callable[[Mapping[str, Json], Json], str] | None
+    preview: Callable[..., Awaitable[object]] | None
+    reconcile: Callable[..., Awaitable[object]] | None
+
+
+@overload
+def tool(
+    name: str,
+    *,
+    policy_class: Literal[PolicyClass.MUTATE],
+    hitl_tier: HitlTier,
+    **options: Unpack[ToolOptions],
+) -> Callable[[Function], ToolDescriptor]: ...
+@overload
+def tool(
+    name: str,
+    *,
+    policy_class: Literal[PolicyClass.READ, PolicyClass.EXEC, PolicyClass.COMMS],
+    **options: Unpack[ToolOptions],
+) -> Callable[[Function], ToolDescriptor]: ...
+@overload
+def tool(name: str, **options: Unpack[ToolOptions]) -> Callable[[Function], ToolDescriptor]: ...
+def tool(
+    name: str,
+    *,
+    policy_class: PolicyClass | None = None,
+    hitl_tier: HitlTier | None = None,
+    **options: Any,
+) -> Callable[[Function], ToolDescriptor]:
+    """Make a tool of a function ``(ctx: ToolContext, **arguments) -> JSON | ToolResult | NeedInput``.
+
+    Without ``args`` the argument specs are read from the signature: an argument without a default
+    is required, ``Literal`` is an enum.
+
+    Raises:
+        RegistrationRefused: the declarations contradict each other.
+    """
+
+    def build(function: Function) -> ToolDescriptor:
+        given = dict(options)
+        specs = given.pop("args", None)
+        for key in ("ops", "roles", "approver_roles"):
+            given[key] = frozenset(given.get(key, ()))
+        given.setdefault("title", name)
+        given.setdefault("description", inspect.getdoc(function) or "")
+        return ToolDescriptor(
+            name=name,
+            policy_class=policy_class,
+            hitl_tier=hitl_tier,
+            args=tuple(specs) if specs is not None else _specs_of(name, function),
+            function=_as_async(function),
+            **given,
+        )
+
+    return build
+
+
+def _as_async(function: Function) -> Callable[..., Awaitable[object]]:
+    """An async function as it is; a plain one in a thread, so that it cannot hold up the loop."""
+    if inspect.iscoroutinefunction(function):
+        return function
+
+    async def in_thread(*args: object, **kwargs: object) -> object:
+        return await asyncio.to_thread(function, *args, **kwargs)
+
+    return in_thread
+
+
+_ARG_TYPES: dict[object, ArgType] = {
+    str: "string",
+    int: "integer",
+    float: "decimal",
+    bool: "boolean",
+    list: "array",
+    dict: "object",
+}
+
+
+def _specs_of(name: str, function: Function) -> tuple[ArgSpec, ...]:
+    hints = typing.get_type_hints(function)
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    return tuple(_spec_of(name, parameter, hints.get(parameter.name, str)) for parameter in parameters)
+
+
+def _spec_of(tool_name: str, parameter: inspect.Parameter, hint: object) -> ArgSpec:
+    if parameter.kind in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL):
+        raise RegistrationRefused(
+            f"tool {tool_name}: *{parameter.name} is open-ended; name each argument, or pass args=[ArgSpec(…)]"
+        )
+    origin, members = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        hint = next((member for member in members if member is not type(None)), str)
+        origin, members = typing.get_origin(hint), typing.get_args(hint)
+    options: Mapping[str, Json] = {}
+    kind: ArgType = _ARG_TYPES.get(origin or hint, "string" if origin is None else "object")
+    if origin is Literal:
+        kind, options = "code", {"enum": [str(member) for member in members]}
+    elif isinstance(origin, type) and issubclass(origin, Mapping):
+        kind = "object"
+    elif isinstance(origin, type) and issubclass(origin, Sequence):
+        kind = "array"
+    return ArgSpec(
+        name=parameter.name,
+        label=parameter.name.replace("_", " ").capitalize(),
+        type=kind,
+        required=parameter.default is inspect.Parameter.empty,
+        hint=options,
+    )
