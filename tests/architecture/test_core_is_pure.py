@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: Pure by nature. `datetime` is here for its types: reading its clock is refused below.
 ALLOWED = frozenset(
-    {"__future__", "abc", "ast", "base64", "bisect", "collections", "copy", "dataclasses", "datetime"}
+    {"__future__", "abc", "base64", "bisect", "calendar", "collections", "copy", "dataclasses", "datetime"}
     | {"decimal", "enum", "functools", "hashlib", "heapq", "hmac", "itertools", "json", "math", "operator"}
     | {"re", "string", "textwrap", "types", "typing", "unicodedata", "condor", "rfc8785"}
 )
