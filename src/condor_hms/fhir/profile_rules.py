@@ -1,0 +1,134 @@
+"""The rules of write profiles that need code: invariants of FHIR R4 and musts of ours; pure.
+
+Each rule yields issues; its key is the official one (ait-1, tim-2, qty-3, per-1) where there is one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from condor_hms.fhir.elements import codings, concept_code, elements_at
+from condor_hms.fhir.errors import Issue
+from condor_hms.fhir.search import date_range
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from condor_hms.fhir.port import Resource
+
+__all__ = ["CREATE_RULES", "RULES"]
+
+_VERIFICATION = "http://terminology.hl7.org/CodeSystem/allergyintolerance-verification"
+#: Intents of MedicationRequest that tell somebody to give a medicine.
+_ORDERS = frozenset({"order", "original-order", "reflex-order", "filler-order", "instance-order"})
+#: tim-1, tim-2, tim-6, tim-7, tim-8: the second element is needed where the first is present.
+_TIMING_PAIRS = (
+    ("tim-1", "duration", "durationUnit"),
+    ("tim-2", "period", "periodUnit"),
+    ("tim-6", "periodMax", "period"),
+    ("tim-7", "durationMax", "duration"),
+    ("tim-8", "countMax", "count"),
+)
+
+
+def allergy_status(resource: Resource) -> Iterator[Issue]:
+    """ait-1 and ait-2: an allergy has a clinical status unless it was entered in error, and then it has none."""
+    in_error = concept_code(resource.get("verificationStatus"), _VERIFICATION) == "entered-in-error"
+    path = "AllergyIntolerance.clinicalStatus"
+    if not in_error and "clinicalStatus" not in resource:
+        yield Issue(
+            path=path, rule="ait-1", message="it is required unless verificationStatus is entered-in-error"
+        )
+    if in_error and "clinicalStatus" in resource:
+        yield Issue(path=path, rule="ait-2", message="leave it out: the allergy is entered-in-error")
+
+
+def dose_is_a_dose(resource: Resource) -> Iterator[Issue]:
+    """Ours: a dose is a positive number with a unit; never a bare number, which could be mg or tablets."""
+    for place, quantity in elements_at(resource, "dosageInstruction.doseAndRate.doseQuantity"):
+        value = quantity.get("value")
+        if value is None or value <= 0:
+            yield Issue(path=f"{place}.value", rule="dose", message="a dose is a number above 0: give it")
+        if "unit" not in quantity and "code" not in quantity:
+            yield Issue(path=f"{place}.unit", rule="dose", message="a dose has a unit: give it")
+        if "code" in quantity and "system" not in quantity:
+            yield Issue(path=f"{place}.system", rule="qty-3", message="a unit code needs its system")
+
+
+def timing_holds(resource: Resource) -> Iterator[Issue]:
+    """The Timing invariants of R4, and ours: a frequency is at least 1."""
+    for place, repeat in elements_at(resource, "dosageInstruction.timing.repeat"):
+        for rule, present, needed in _TIMING_PAIRS:
+            if present in repeat and needed not in repeat:
+                yield Issue(path=f"{place}.{needed}", rule=rule, message=f"it is required with {present}")
+        for rule, name, least in (
+            ("tim-4", "duration", 0),
+            ("tim-5", "period", 0),
+            ("frequency", "frequency", 1),
+        ):
+            if name in repeat and repeat[name] < least:
+                yield Issue(path=f"{place}.{name}", rule=rule, message=f"it must be at least {least}")
+        if "timeOfDay" in repeat and "when" in repeat:
+            yield Issue(path=f"{place}.when", rule="tim-10", message="give either timeOfDay or when")
+
+
+def period_in_order(path: str) -> Callable[[Resource], Iterator[Issue]]:
+    """per-1 for one Period element: the end is not before the start."""
+
+    def rule(resource: Resource) -> Iterator[Issue]:
+        for place, period in elements_at(resource, path):
+            start, end = date_range(period.get("start", "")), date_range(period.get("end", ""))
+            if start is not None and end is not None and end[1] < start[0]:
+                yield Issue(path=f"{place}.end", rule="per-1", message="it is before the start")
+
+    return rule
+
+
+def agents_are_named(resource: Resource) -> Iterator[Issue]:
+    """Ours: whoever acted or signed is named by a reference, an identifier or a display."""
+    for path in ("agent.who", "signature.who"):
+        for place, who in elements_at(resource, path):
+            if not who.keys() & {"reference", "identifier", "display"}:
+                yield Issue(
+                    path=place, rule="required", message="name who it was: reference, identifier or display"
+                )
+
+
+def new_order_is_complete(resource: Resource) -> Iterator[Issue]:
+    """Ours: a new active order says who gives it and how it is taken; nothing of that is ever defaulted."""
+    if resource.get("status") != "active" or resource.get("intent") not in _ORDERS:
+        return
+    if "requester" not in resource:
+        yield Issue(
+            path="MedicationRequest.requester", rule="required", message="an order names who gives it"
+        )
+    dosage = resource.get("dosageInstruction", [])
+    if not any(item.keys() & {"text", "doseAndRate", "patientInstruction"} for item in dosage):
+        message = "an active order says how the medicine is taken: give a dose or a text"
+        yield Issue(path="MedicationRequest.dosageInstruction", rule="required", message=message)
+
+
+def says_something(concept: Any) -> bool:
+    """Whether a CodeableConcept has a text, a code or a display."""
+    if not isinstance(concept, dict):
+        return False
+    return "text" in concept or any(coding.keys() & {"code", "display"} for coding in codings(concept))
+
+
+#: By type: hold for every version that is written.
+RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
+    "AllergyIntolerance": (allergy_status, period_in_order("onsetPeriod")),
+    "MedicationRequest": (
+        dose_is_a_dose,
+        timing_holds,
+        period_in_order("dispenseRequest.validityPeriod"),
+        period_in_order("dosageInstruction.timing.repeat.boundsPeriod"),
+    ),
+    "Flag": (period_in_order("period"),),
+    "Provenance": (agents_are_named, period_in_order("occurredPeriod")),
+}
+
+#: By type: hold only for the first version; what was loaded before this rule may still be stopped or corrected.
+CREATE_RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
+    "MedicationRequest": (new_order_is_complete,),
+}

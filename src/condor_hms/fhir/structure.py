@@ -1,0 +1,205 @@
+"""Whether a resource has the shape of FHIR R4: JSON it may hold, elements it may have, types they have.
+
+Rule 1: no empty object, array or string, no null outside a list of primitives with a companion, no number that is none.
+Rule 2: element names, cardinalities and types are those of `fhir.resources` (its R4B models accept R4).
+Rule 3: a JSON type is never converted: `"100"` is not the number 100 and `"true"` is not true.
+
+The models load per type at first use (about half a second for the first, a tenth for each further one), so that
+whoever only reads never pays for them; `preload` pays early.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from condor_hms.fhir.errors import Issue, Unavailable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from condor_hms.fhir.port import Resource
+
+__all__ = ["preload", "shape_issues", "structure_issues"]
+
+#: Nesting of a resource. R4 resources stay under 15; deeper data is an attack or a bug.
+_DEPTH_MAX = 30
+#: Characters of one string. A scanned document is a Binary elsewhere; a note is far shorter.
+_STRING_CHARS_MAX = 1_000_000
+#: Issues reported for one resource; a person corrects a few at a time.
+_ISSUES_MAX = 20
+
+
+def preload(resource_types: Iterable[str]) -> None:
+    """Load the models of these types now; a server does it in a thread after it has started."""
+    for resource_type in resource_types:
+        _model(resource_type)
+
+
+def shape_issues(resource: Resource) -> list[Issue]:
+    """Issues of JSON content, without regard to the type."""
+    issues: list[Issue] = []
+    for issue in _shape(resource, str(resource.get("resourceType", ""))[:64], depth=0):
+        issues.append(issue)
+        if len(issues) == _ISSUES_MAX:
+            break
+    return issues
+
+
+def _shape(element: Any, path: str, *, depth: int) -> Iterator[Issue]:
+    if depth > _DEPTH_MAX:
+        yield Issue(path=path, rule="shape", message=f"nested more than {_DEPTH_MAX} deep")
+    elif isinstance(element, dict):
+        yield from _object_shape(element, path, depth=depth)
+    elif isinstance(element, list):
+        if not element:
+            yield Issue(
+                path=path, rule="empty", message="an empty array: leave the element out or give a value"
+            )
+        for index, item in enumerate(element):
+            if isinstance(item, list):
+                yield Issue(path=f"{path}[{index}]", rule="shape", message="an array directly in an array")
+            else:
+                yield from _shape(item, f"{path}[{index}]", depth=depth + 1)
+    elif isinstance(element, str):
+        if not element.strip():
+            yield Issue(
+                path=path, rule="empty", message="a blank string: leave the element out or give a value"
+            )
+        elif len(element) > _STRING_CHARS_MAX:
+            yield Issue(path=path, rule="shape", message=f"longer than {_STRING_CHARS_MAX} characters")
+    elif element is None:
+        yield Issue(path=path, rule="empty", message="null: leave the element out or give a value")
+    elif isinstance(element, float) and not math.isfinite(element):
+        yield Issue(path=path, rule="shape", message="not a finite number")
+    elif isinstance(element, int) and not isinstance(element, bool) and abs(element) >= 2**63:
+        yield Issue(path=path, rule="shape", message="a number beyond 64 bits")
+    elif not isinstance(element, bool | int | float):
+        yield Issue(path=path, rule="shape", message=f"{type(element).__name__} is not JSON")
+
+
+def _object_shape(element: dict[Any, Any], path: str, *, depth: int) -> Iterator[Issue]:
+    if not element:
+        yield Issue(path=path, rule="empty", message="an empty object: leave the element out or give a value")
+    for key, value in element.items():
+        if not isinstance(key, str):
+            yield Issue(path=path, rule="shape", message=f"the key {key!r} is not a string")
+        elif isinstance(value, list) and None in value and _has_companion(element, key):
+            present = [item for item in value if item is not None]
+            yield from _shape(present or [True], f"{path}.{key}", depth=depth + 1)
+        else:
+            yield from _shape(value, f"{path}.{key}", depth=depth + 1)
+
+
+def _has_companion(element: Mapping[str, Any], key: str) -> bool:
+    """FHIR JSON: nulls keep a list of primitives and its `_name` companion in step."""
+    companion = key[1:] if key.startswith("_") else f"_{key}"
+    return isinstance(element.get(companion), list)
+
+
+def structure_issues(resource: Resource) -> list[Issue]:
+    """Issues of elements, cardinalities and types; raises `Unavailable` if `fhir.resources` is not installed."""
+    import pydantic
+
+    resource_type = resource["resourceType"]
+    model = _model(resource_type)
+    if model is None:
+        return [
+            Issue(
+                path="resourceType", rule="structure", message=f"{resource_type[:80]!r} is not a FHIR R4 type"
+            )
+        ]
+    try:
+        parsed = model.model_validate(resource)
+    except pydantic.ValidationError as error:
+        return [_issue(resource_type, details) for details in error.errors(include_url=False)[:_ISSUES_MAX]]
+    return list(_converted(resource, parsed, resource_type))[:_ISSUES_MAX]
+
+
+@lru_cache(maxsize=256)
+def _model(resource_type: str) -> Any:
+    """The pydantic model of a type; None if R4 has no such type."""
+    if re.fullmatch(r"[A-Z][A-Za-z]{2,63}", resource_type) is None:
+        return None
+    try:
+        module = importlib.import_module(f"fhir.resources.R4B.{resource_type.lower()}")
+    except ModuleNotFoundError as error:
+        if error.name in ("fhir", "fhir.resources", "fhir.resources.R4B"):
+            raise Unavailable("fhir.resources is not installed: install condor-runtime[hms]") from error
+        return None
+    model = getattr(module, resource_type, None)
+    return model if hasattr(model, "model_validate") and hasattr(model, "get_resource_type") else None
+
+
+#: pydantic's error types in our words; other messages are taken over in lower case.
+_WORDS = {
+    "missing": "it is required: give it",
+    "model_field_validation.missing": "it is required: give it",
+    "extra_forbidden": "FHIR R4 has no such element here: leave it out",
+    "string_pattern_mismatch": "the text is not in the form this element has",
+    "string_type": "it must be a string",
+    "list_type": "it must be an array",
+    "json_invalid": "it must be an object",
+}
+
+
+def _issue(resource_type: str, details: Any) -> Issue:
+    path = resource_type + "".join(
+        f"[{step}]" if isinstance(step, int) else f".{step}" for step in details["loc"]
+    )
+    text = " ".join(str(details["msg"]).removeprefix("Value error, ").split())
+    choices = re.search(r"from this list \[([^\]]+)\]", text)
+    if choices is not None and not details["loc"]:
+        names = re.findall(r"'(\w+)'", choices.group(1))
+        several = "multiple" in text
+        message = f"give {'only one' if several else 'one'} of {', '.join(names)}"
+        return Issue(path=f"{path}.{_common_start(names)}[x]", rule="structure", message=message)
+    message = _WORDS.get(details["type"], text[:1].lower() + text[1:200])
+    return Issue(path=path, rule="structure", message=message)
+
+
+def _common_start(names: list[str]) -> str:
+    """`medication` of medicationCodeableConcept and medicationReference."""
+    shortest = min(names, key=len, default="")
+    size = next(
+        (i for i in range(len(shortest)) if any(name[i] != shortest[i] for name in names)), len(shortest)
+    )
+    return re.sub(r"[A-Z][a-z]*\Z", "", shortest[:size]) or shortest
+
+
+def _converted(given: Any, parsed: Any, path: str) -> Iterator[Issue]:
+    """Elements whose JSON type the model changed: it is lax, FHIR JSON is not."""
+    if given is None or parsed is None:
+        return
+    if hasattr(parsed, "model_fields_set"):
+        if not isinstance(given, dict):
+            yield Issue(path=path, rule="structure", message="it must be an object")
+            return
+        names = _field_names(type(parsed))
+        for key, value in given.items():
+            if key in names:
+                yield from _converted(value, getattr(parsed, names[key]), f"{path}.{key}")
+    elif isinstance(parsed, list):
+        for index, (value, item) in enumerate(zip(given, parsed, strict=False)):
+            yield from _converted(value, item, f"{path}[{index}]")
+    elif isinstance(parsed, bool) or isinstance(given, bool):
+        if not (isinstance(parsed, bool) and isinstance(given, bool)):
+            expected = "true or false" if isinstance(parsed, bool) else "no boolean"
+            yield Issue(path=path, rule="structure", message=f"it must be {expected}, not {given!r:.80}")
+    elif _is_number(parsed) != isinstance(given, int | float):
+        expected = "a number" if _is_number(parsed) else "a string"
+        yield Issue(path=path, rule="structure", message=f"it must be {expected}, not {given!r:.80}")
+
+
+def _is_number(value: Any) -> bool:
+    # Decimal is no subclass of float; both stand for a FHIR number.
+    return isinstance(value, int | float) or type(value).__name__ == "Decimal"
+
+
+@lru_cache(maxsize=512)
+def _field_names(model: Any) -> dict[str, str]:
+    """Attribute name by JSON name."""
+    return {field.alias or name: name for name, field in model.model_fields.items()}

