@@ -1,7 +1,7 @@
 """What a transaction Bundle asks for, entry by entry; pure.
 
 Rule 1: only POST and PUT. A DELETE is refused: removal is a state, so that history stays readable.
-Rule 2: no two entries may name the same resource, the same full URL or the same condition: their order would matter.
+Rule 2: no two entries may name the same resource, full URL or condition: their order would matter.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ENTRIES_MAX", "EntryRequest", "parse_bundle"]
 
-#: Entries of one Bundle. A hospital write has 2 to 10; the limit keeps one write from holding the lock for long.
+#: Entries of one Bundle. A hospital write has 2 to 10; no write may hold the lock for long.
 ENTRIES_MAX = 200
 
 _ETAG = re.compile(r'(?:W/)?"([^"]+)"')

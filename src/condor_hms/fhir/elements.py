@@ -14,7 +14,7 @@ __all__ = ["codings", "concept_code", "concept_texts", "elements_at", "unindexed
 
 
 def elements_at(resource: Resource, path: str) -> Iterator[tuple[str, Any]]:
-    """Every element at a dotted path as (concrete path with the type and indices, element); lists are walked."""
+    """Every element at a dotted path as (concrete path with type and indices, element); walks lists."""
     yield from _walk(resource, path.split("."), str(resource.get("resourceType", "")))
 
 

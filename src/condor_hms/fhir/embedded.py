@@ -1,7 +1,7 @@
 """The embedded FHIR store: one SQLite file, one writer thread, one reader thread.
 
-To the runtime it is an outside system with transactions of its own. `synchronous=FULL`: when `transact` returns
-the write is on disk; after kill -9 at any point a Bundle is there whole or not at all.
+To the runtime it is an outside system with transactions of its own. `synchronous=FULL`: when `transact`
+returns the write is on disk; after kill -9 at any point a Bundle is there whole or not at all.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class EmbeddedFhirStore:
 
         Args:
             path: the SQLite file; its folder must exist.
-            faults: called in the writer thread at `fhir.before-commit` and `fhir.after-commit` of each transaction.
+            faults: called in the writer thread, at `fhir.before-commit` and `fhir.after-commit`.
             now: the time of `meta.lastUpdated`, aware.
             new_id: ids of created resources, 1-64 of `A-Z a-z 0-9 - .`, never the same twice.
         """
@@ -136,7 +136,7 @@ class EmbeddedFhirStore:
         return {reference: str(found[reference]) if reference in found else None for reference in wanted}
 
     async def transact(self, bundle: Resource) -> TransactionResult:
-        """See `FhirStore.transact`. Content is checked before the write lock is taken, references under it."""
+        """See `FhirStore.transact`. Content is checked before the write lock, references under it."""
         entries = parse_bundle(bundle)
         return await self._writing(lambda tables: self._transact(tables, entries))
 

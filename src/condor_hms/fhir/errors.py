@@ -115,7 +115,7 @@ class DuplicateMatch(FhirError):
 
 
 class Unavailable(FhirError):
-    """The store could not answer. A write in flight may or may not have been applied: look before repeating it."""
+    """The store could not answer. A write in flight may or may not have been applied: look first."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason

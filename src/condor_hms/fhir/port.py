@@ -76,8 +76,8 @@ class FhirStore(Protocol):
     """A FHIR R4 record. Every method raises a `FhirError` and nothing else for what can go wrong outside.
 
     Durability promise: when `transact` returns, its Bundle is on disk and a crash cannot undo it. When it
-    raises anything but `Unavailable`, nothing of it was applied. When it is cancelled or raises `Unavailable`,
-    the caller must look (by the idempotency identifier or tag) before repeating it.
+    raises anything but `Unavailable`, nothing of it was applied. When it is cancelled or raises
+    `Unavailable`, the caller must look (by the idempotency identifier or tag) before repeating it.
     """
 
     async def read(self, reference: str) -> Resource:
@@ -92,7 +92,7 @@ class FhirStore(Protocol):
         """All current resources that match every parameter; all pages, in `_sort` order.
 
         `name` takes words in any order, each the beginning of a word of the name, accents and case aside.
-        Raises `RequestRefused` for an unknown parameter, a bare id, or more matches than the store will hand over.
+        Raises `RequestRefused` for an unknown parameter, a bare id, or more matches than one search gives.
         """
         ...
 
@@ -105,8 +105,8 @@ class FhirStore(Protocol):
 
         Entries are POST (`ifNoneExist`: a search query such as `identifier=system|value` or
         `_tag=system|code`) and PUT (`ifMatch`: `W/"version"` of the version the caller saw, required when the
-        resource exists). `urn:uuid:` full URLs resolve inside the Bundle. `meta.tag` is kept exactly as given:
-        a tag of an earlier version does not stay on its own, so a tag tells who wrote *this* version.
+        resource exists). `urn:uuid:` full URLs resolve inside the Bundle. `meta.tag` is kept exactly as
+        given: a tag of an earlier version does not stay, so a tag tells who wrote *this* version.
 
         Raises `RequestRefused`, `ValidationRefused`, `NotFound` (PUT with `ifMatch` of an absent resource),
         `VersionConflict`, `DuplicateMatch`, `Unavailable`.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor_hms.fhir.elements import codings, concept_code, elements_at
 from condor_hms.fhir.errors import Issue
-from condor_hms.fhir.search import date_range
+from condor_hms.fhir.search_values import date_range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +32,7 @@ _TIMING_PAIRS = (
 
 
 def allergy_status(resource: Resource) -> Iterator[Issue]:
-    """ait-1 and ait-2: an allergy has a clinical status unless it was entered in error, and then it has none."""
+    """ait-1 and ait-2: an allergy has a clinical status, but none once it was entered in error."""
     in_error = concept_code(resource.get("verificationStatus"), _VERIFICATION) == "entered-in-error"
     path = "AllergyIntolerance.clinicalStatus"
     if not in_error and "clinicalStatus" not in resource:
@@ -128,7 +128,7 @@ RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
     "Provenance": (agents_are_named, period_in_order("occurredPeriod")),
 }
 
-#: By type: hold only for the first version; what was loaded before this rule may still be stopped or corrected.
+#: By type: hold only for the first version; what was loaded without it may still be stopped.
 CREATE_RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
     "MedicationRequest": (new_order_is_complete,),
 }

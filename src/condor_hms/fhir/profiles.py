@@ -1,7 +1,7 @@
 """Write profiles: what this slice demands of the types it writes, beyond the structure of R4.
 
-A profile is data: code bindings, reference targets, elements we demand, states and the moves between them, and
-elements that never change. Rules that need code stand in `profile_rules`.
+A profile is data: code bindings, reference targets, elements we demand, states and the moves between
+them, and elements that never change. Rules that need code stand in `profile_rules`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class States:
 
     #: Dotted path of the state; a CodeableConcept counts by the code of the bound system.
     path: str
-    #: Allowed next states by state. An empty set is terminal: nothing of the resource may change any more.
+    #: Allowed next states by state. An empty set is terminal: nothing may change any more.
     moves: dict[str, frozenset[str]]
 
 
@@ -34,7 +34,7 @@ class Profile:
     codes: dict[str, str] = field(default_factory=dict)
     #: Value set name by path of a CodeableConcept element: one coding must be of the set.
     concepts: dict[str, str] = field(default_factory=dict)
-    #: Reference targets by path of a Reference element. Source: R4 StructureDefinitions; narrower where noted.
+    #: Reference targets by path of a Reference. Source: R4 StructureDefinitions; narrower where noted.
     targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: References that must be literal (`Type/id`), never only a display or an identifier.
     literal: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """Which search parameters the embedded store answers, as one literal table.
 
 Rule: a parameter that is not in the table is refused. Names and elements are those of the FHIR R4 search
-parameter registry (https://hl7.org/fhir/R4/searchparameter-registry.html); only what the tools ask for is here.
+parameter registry (https://hl7.org/fhir/R4/searchparameter-registry.html); here is what the tools ask for.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Literal, TypeAlias
 
 __all__ = ["Kind", "Param", "params_of"]
 
-#: How values are indexed and compared. `folded`: a token compared without regard to case.
-Kind: TypeAlias = Literal["token", "folded", "reference", "date", "name", "phone"]
+#: How values are indexed and compared. `folded`: a token compared without regard to case; `id`: not indexed.
+Kind: TypeAlias = Literal["id", "token", "folded", "reference", "date", "name", "phone"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,8 @@ def _patient(path: str) -> Param:
 
 #: Every type has these. `_tag` is how an idempotency key of a run is found again.
 _COMMON: dict[str, Param] = {
-    "_id": _token("id"),
+    "_id": Param(kind="id", paths=()),
     "_tag": _token("meta.tag"),
-    "_lastUpdated": _date("meta.lastUpdated"),
     "identifier": _token("identifier"),
 }
 _PERSON: dict[str, Param] = {

