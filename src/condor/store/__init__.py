@@ -1,0 +1,1 @@
+"""Stores: what makes a unit of work durable. Chosen in ``bootstrap`` only."""

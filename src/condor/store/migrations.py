@@ -1,0 +1,122 @@
+"""Numbered migrations of the SQLite database, and the checks before anything is written.
+
+Law 1: a migration is never edited after a release; the next one follows.
+Law 2: a database that this version cannot read is left exactly as it is.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from condor.core.errors import HomeUnusable
+
+if TYPE_CHECKING:
+    import sqlite3
+
+#: "Cndr": says whose file it is, before any of its tables is read (SQLite's ``application_id``).
+APPLICATION_ID: Final = 0x436E6472
+
+#: Texts of JSON are kept as TEXT, so that a person can read their own database; they are bound and
+#: read as bytes through CAST, which costs nothing. Digests and ids: TEXT. Times: RFC 3339 in UTC
+#: with milliseconds, whose text order is time order.
+_FIRST: Final = (
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value NOT NULL) WITHOUT ROWID",
+    # The latest time that any unit carried: expiry never goes back behind it.
+    "INSERT INTO meta VALUES ('clock', '')",
+    """CREATE TABLE run (
+        run_id TEXT PRIMARY KEY, tenant_id TEXT NOT NULL, session_id TEXT NOT NULL, status TEXT NOT NULL,
+        epoch INTEGER NOT NULL, rev INTEGER NOT NULL, seq INTEGER NOT NULL, answers INTEGER NOT NULL,
+        audit_seq INTEGER NOT NULL, audit_head TEXT NOT NULL, requester TEXT NOT NULL,
+        autonomy TEXT NOT NULL, halt TEXT, created_at TEXT NOT NULL, updated_at TEXT NOT NULL
+    ) WITHOUT ROWID""",
+    # Plain on purpose: SQLite does not use a partial index with IN. Carries run_id, so pages too.
+    "CREATE INDEX run_by_status ON run (status)",
+    """CREATE TABLE step (
+        run_id TEXT NOT NULL, step_id TEXT NOT NULL, status TEXT NOT NULL, attempt INTEGER NOT NULL,
+        key TEXT, code TEXT NOT NULL, PRIMARY KEY (run_id, step_id)
+    ) WITHOUT ROWID""",
+    # ``opened`` is the order in which cards were opened; every index carries it.
+    """CREATE TABLE suspension (
+        opened INTEGER PRIMARY KEY, suspend_id TEXT NOT NULL UNIQUE, run_id TEXT NOT NULL,
+        tenant_id TEXT NOT NULL, step_id TEXT NOT NULL, generation INTEGER NOT NULL,
+        reason_code TEXT NOT NULL, origin TEXT NOT NULL, contract_hash TEXT NOT NULL, tool TEXT NOT NULL,
+        opened_at TEXT NOT NULL, expires_at TEXT, facts TEXT NOT NULL, status TEXT NOT NULL,
+        decided_by TEXT, decided_at TEXT, consumed INTEGER NOT NULL
+    )""",
+    "CREATE INDEX suspension_by_status ON suspension (status)",
+    "CREATE INDEX suspension_by_run ON suspension (run_id)",
+    "CREATE INDEX suspension_due ON suspension (expires_at) WHERE status = 'pending'",
+    """CREATE TABLE event (
+        run_id TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, at TEXT NOT NULL,
+        facts TEXT NOT NULL, PRIMARY KEY (run_id, seq)
+    ) WITHOUT ROWID""",
+    # ``position`` keeps the order in which rows were stored, beside the number they claim, so that
+    # verification sees rows that were inserted, doubled or moved.
+    """CREATE TABLE audit (
+        position INTEGER PRIMARY KEY, run_id TEXT NOT NULL, seq INTEGER NOT NULL, body TEXT NOT NULL,
+        prev_hash TEXT NOT NULL, hash TEXT NOT NULL
+    )""",
+    "CREATE INDEX audit_by_run ON audit (run_id, seq)",
+    """CREATE TABLE payload (
+        run_id TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (run_id, key)
+    ) WITHOUT ROWID""",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST,)
+
+#: What this Condor reads and writes.
+SCHEMA_VERSION: Final = len(MIGRATIONS)
+
+
+def stored_version(connection: sqlite3.Connection, name: str) -> int:
+    """The schema version of a database; 0 for an empty one.
+
+    Raises:
+        HomeUnusable: the file belongs to another program, or its version cannot be read.
+    """
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (tables,) = connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    if application == 0 and tables == 0:
+        return 0
+    if application != APPLICATION_ID:
+        raise HomeUnusable(f"{name} is a database of another program; give Condor a path of its own")
+    found = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
+    if found is None or not isinstance(found[0], int):
+        raise HomeUnusable(f"{name} has no schema version; restore it from a backup")
+    return found[0]
+
+
+def check_version(version: int, name: str, *, oldest: int = 0) -> None:
+    """Refuse a database of a newer Condor, or one older than ``oldest``.
+
+    Raises:
+        HomeUnusable: it is newer or older; nothing was changed.
+    """
+    if version < oldest:
+        raise HomeUnusable(
+            f"{name} has schema version {version} and this condor reads from {oldest}: "
+            "start condor on it once, to bring it forward"
+        )
+    if version > SCHEMA_VERSION:
+        raise HomeUnusable(
+            f"{name} has schema version {version} and this condor reads up to {SCHEMA_VERSION}: "
+            "upgrade condor, or restore a backup from before the upgrade; nothing was changed"
+        )
+
+
+def migrate(connection: sqlite3.Connection, version: int) -> None:
+    """Bring a database from ``version`` to this Condor's, each step in a transaction of its own."""
+    for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if number == 1:
+                # A PRAGMA takes no parameters; the number is ours.
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            for statement in statements:
+                connection.execute(statement)
+            connection.execute("INSERT OR REPLACE INTO meta VALUES ('schema_version', ?)", (number,))
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise

@@ -1,0 +1,289 @@
+"""The embedded store: one SQLite file, one writer that commits in groups, readers that cannot write.
+
+Route of a unit: ``commit`` → ``Grouper`` (event loop) → ``SqliteWriter`` (its thread): BEGIN IMMEDIATE,
+a savepoint a unit, COMMIT with ``synchronous=FULL`` → one call back into the loop for the whole group.
+
+Law: a short read is a point read on a connection of the loop's own, its cursor always exhausted (an
+unfinished one keeps an old snapshot); a long read runs in a thread with a connection of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import sqlite3
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final, TypeVar
+
+from condor.core.errors import StoreUnavailable
+from condor.core.run import RunStatus
+from condor.ports.faults import Faults, no_faults
+from condor.ports.store import (
+    AuditChain,
+    AuditFilter,
+    AuditRow,
+    Committed,
+    RunRow,
+    StoredEvent,
+    StoredRun,
+    SuspensionRow,
+    SuspensionStatus,
+    Transition,
+)
+from condor.store.grouper import Grouper
+from condor.store.sqlite_audit import list_audit, next_chains
+from condor.store.sqlite_files import lock_owner, open_reader, open_writer
+from condor.store.sqlite_rows import (
+    EVENT,
+    PAYLOAD,
+    RUN,
+    STEP,
+    SUSPENSION,
+    Raw,
+    event_of,
+    run_of,
+    step_of,
+    suspension_of,
+)
+from condor.store.sqlite_writer import SqliteWriter
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+
+    from condor.core.ids import RunId
+
+_T = TypeVar("_T")
+
+_RUN: Final = f"{RUN} WHERE run_id = ?"
+_STEPS: Final = f"{STEP} WHERE run_id = ? ORDER BY step_id"
+_CARD: Final = f"{SUSPENSION} WHERE suspend_id = ?"
+_RUN_CARDS: Final = f"{SUSPENSION} WHERE run_id = ? ORDER BY opened"
+_PAYLOADS: Final = f"{PAYLOAD} WHERE run_id = ?"
+_EVENTS: Final = f"{EVENT} WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?"
+_RUNS: Final = f"{RUN} WHERE run_id < ? ORDER BY run_id DESC LIMIT ?"
+_RUNS_IN: Final = f"{RUN} WHERE status = ? AND run_id < ? ORDER BY run_id DESC LIMIT ?"
+_IDS_IN: Final = "SELECT run_id FROM run WHERE status = ? ORDER BY run_id"
+_CLOCK: Final = "(SELECT value FROM meta WHERE key = 'clock')"
+_DUE: Final = (
+    f"{SUSPENSION} WHERE status = 'pending' AND expires_at <= max(?, {_CLOCK}) ORDER BY expires_at LIMIT ?"
+)
+_OPENED: Final = "SELECT opened FROM suspension WHERE suspend_id = ?"
+#: By which columns cards are asked for, and the index that answers.
+_CARDS: Final = {
+    (False, False): f"{SUSPENSION} WHERE opened > ? ORDER BY opened LIMIT ?",
+    (True, False): f"{SUSPENSION} WHERE status = ? AND opened > ? ORDER BY opened LIMIT ?",
+    (False, True): f"{SUSPENSION} WHERE run_id = ? AND opened > ? ORDER BY opened LIMIT ?",
+    (True, True): f"{SUSPENSION} WHERE +status = ? AND run_id = ? AND opened > ? ORDER BY opened LIMIT ?",
+}
+_ERASE: Final = "DELETE FROM payload WHERE run_id = ?"
+
+#: Statuses from which a run goes on by itself after a crash.
+_UNFINISHED: Final = (RunStatus.CREATED, RunStatus.PLANNING, RunStatus.EXECUTING)
+#: Sorts after every run id.
+_LAST: Final = "\U0010ffff"
+#: Runs whose chains are read in one go: what a snapshot of the reader holds back from being checkpointed.
+_CHAINS_A_READ: Final = 200
+
+
+class SqliteStore:
+    """``ports.store.Store`` on one SQLite file."""
+
+    def __init__(
+        self, path: Path, reader: sqlite3.Connection, writer: SqliteWriter | None, lock: IO[str] | None
+    ) -> None:
+        self._path = path
+        self._reader = reader
+        self._writer = writer
+        self._lock = lock
+        self._grouper = Grouper(writer.hand_over) if writer is not None else None
+        self._closed = False
+
+    @classmethod
+    def open(cls, path: str | Path, *, faults: Faults = no_faults, read_only: bool = False) -> SqliteStore:
+        """Open a database, creating and migrating it if need be.
+
+        Args:
+            path: the file; its directory must exist.
+            faults: for tests that stop the world at ``writer.before-commit`` or ``writer.after-commit``.
+            read_only: read beside a living owner; creates, migrates and writes nothing.
+
+        Raises:
+            HomeUnusable: not a database, not ours, of a newer version, owned by another process, or a
+                directory that does not let us; nothing was changed.
+        """
+        path = Path(path).absolute()
+        if read_only:
+            return cls(path, open_reader(path), None, None)
+        lock = lock_owner(path)
+        try:
+            connection = open_writer(path)
+            reader = open_reader(path)
+        except BaseException:
+            lock.close()
+            raise
+        return cls(path, reader, SqliteWriter(connection, faults), lock)
+
+    async def commit(self, unit: Transition) -> Committed:
+        """Make one unit durable; see ``ports.store.Store``."""
+        if self._closed or self._grouper is None:
+            raise StoreUnavailable("the store is closed" if self._closed else "the store was opened to read")
+        return await self._grouper.submit(unit)
+
+    async def load(self, run_id: str) -> StoredRun | None:
+        """Everything a segment needs, as of one moment."""
+        return self._read(self._load, run_id)
+
+    def _load(self, run_id: str) -> StoredRun | None:
+        execute = self._reader.execute
+        key = (run_id,)
+        execute("BEGIN")
+        try:
+            run = execute(_RUN, key).fetchone()
+            if run is None:
+                return None
+            return StoredRun(
+                run=run_of(run),
+                steps=[step_of(row) for row in execute(_STEPS, key).fetchall()],
+                suspensions=[suspension_of(row) for row in execute(_RUN_CARDS, key).fetchall()],
+                payloads=dict(execute(_PAYLOADS, key).fetchall()),
+            )
+        finally:
+            execute("COMMIT")
+
+    async def run(self, run_id: str) -> RunRow | None:
+        """One run row."""
+        rows = self._rows(_RUN, (run_id,))
+        return run_of(rows[0]) if rows else None
+
+    async def suspension(self, suspend_id: str) -> SuspensionRow | None:
+        """One suspension."""
+        rows = self._rows(_CARD, (suspend_id,))
+        return suspension_of(rows[0]) if rows else None
+
+    async def suspensions(
+        self,
+        *,
+        status: SuspensionStatus | None = None,
+        run_id: str | None = None,
+        limit: int = 50,
+        after: str = "",
+    ) -> Sequence[SuspensionRow]:
+        """Suspensions in the order they were opened; after an ``after`` that does not exist: none."""
+        opened = self._rows(_OPENED, (after,)) if after else [(0,)]
+        if not opened:
+            return []
+        asked = [value for value in (status, run_id) if value is not None]
+        query = _CARDS[status is not None, run_id is not None]
+        return [suspension_of(row) for row in self._rows(query, (*asked, opened[0][0], limit))]
+
+    async def runs(
+        self, *, statuses: Iterable[RunStatus] | None = None, limit: int = 50, before: str = ""
+    ) -> Sequence[RunRow]:
+        """Runs, newest first."""
+        before = before or _LAST
+        if statuses is None:
+            return [run_of(row) for row in self._rows(_RUNS, (before, limit))]
+        # A page of each status by its index, then the newest of those: whatever else the table holds.
+        pages = [self._rows(_RUNS_IN, (str(status), before, limit)) for status in sorted(set(statuses))]
+        return [run_of(row) for row in heapq.nlargest(limit, (row for page in pages for row in page))]
+
+    async def unfinished(self) -> Sequence[RunId]:
+        """Runs that were created, planning or executing."""
+        found = [run_id for status in _UNFINISHED for (run_id,) in self._rows(_IDS_IN, (str(status),))]
+        return sorted(found)
+
+    async def due(self, at: str, limit: int = 100) -> Sequence[SuspensionRow]:
+        """Pending suspensions that have expired, the longest expired first."""
+        return [suspension_of(row) for row in self._rows(_DUE, (at, limit))]
+
+    async def events(self, run_id: str, *, after: int = 0, limit: int = 1_000) -> Sequence[StoredEvent]:
+        """Events with a sequence number above ``after``, in order."""
+        return [event_of(row) for row in self._rows(_EVENTS, (run_id, after, limit))]
+
+    async def payloads(self, run_id: str, keys: Sequence[str]) -> Mapping[str, bytes]:
+        """The payloads that are there."""
+        query = f"{_PAYLOADS} AND key = ?"
+        return {key: value for wanted in keys for key, value in self._rows(query, (run_id, wanted))}
+
+    async def audit(
+        self, wanted: AuditFilter, *, limit: int = 1_000, after: tuple[str, int] = ("", 0)
+    ) -> Sequence[AuditRow]:
+        """Audit rows by run and sequence."""
+        return await self._read_long(partial(list_audit, wanted=wanted, limit=limit, after=after))
+
+    async def audit_chains(self, run_id: str | None = None) -> AsyncIterator[AuditChain]:
+        """Every run's chain, each as of one moment."""
+        after = ""
+        while True:
+            page = await self._read_long(
+                partial(next_chains, run_id=run_id, after=after, limit=_CHAINS_A_READ)
+            )
+            for chain in page:
+                yield chain
+            if run_id is not None or len(page) < _CHAINS_A_READ:
+                return
+            after = page[-1].run_id
+
+    async def erase_payloads(self, run_id: str) -> int:
+        """Empty the payloads of a run, in the file and in the write-ahead log too."""
+        if self._closed or self._writer is None:
+            raise StoreUnavailable("the store is closed" if self._closed else "the store was opened to read")
+        loop = asyncio.get_running_loop()
+        erased: asyncio.Future[int] = loop.create_future()
+
+        def settle(count: int, error: sqlite3.Error | None) -> None:
+            if erased.done():
+                return
+            if error is None:
+                erased.set_result(count)
+            else:
+                erased.set_exception(StoreUnavailable(f"the payloads were not erased: {error}"))
+
+        def erase(connection: sqlite3.Connection) -> None:
+            count, failure = 0, None
+            try:
+                count = connection.execute(_ERASE, (run_id,)).rowcount
+                # Best effort: a reader in the middle of a read keeps the log until the next one.
+                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            except sqlite3.Error as error:
+                failure = error
+            loop.call_soon_threadsafe(settle, count, failure)
+
+        self._writer.run_errand(erase)
+        return await erased
+
+    async def close(self) -> None:
+        """Finish what was handed in, then close."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._grouper is not None:
+            await self._grouper.drained()
+        self._reader.close()
+        if self._writer is not None:
+            # Last, so that it is the writer that checkpoints and clears the log.
+            await asyncio.to_thread(self._writer.close)
+        if self._lock is not None:
+            self._lock.close()
+
+    def _rows(self, query: str, values: Sequence[object]) -> list[Raw]:
+        return self._read(lambda: self._reader.execute(query, values).fetchall())
+
+    def _read(self, read: Callable[..., _T], *values: object) -> _T:
+        try:
+            return read(*values)
+        except sqlite3.Error as error:
+            raise StoreUnavailable(f"the database cannot be read: {error}") from error
+
+    async def _read_long(self, read: Callable[[sqlite3.Connection], _T]) -> _T:
+        def in_thread() -> _T:
+            with closing(open_reader(self._path)) as connection:
+                connection.text_factory = lambda text: text.decode(errors="replace")
+                return read(connection)
+
+        try:
+            return await asyncio.to_thread(in_thread)
+        except sqlite3.Error as error:
+            raise StoreUnavailable(f"the database cannot be read: {error}") from error

@@ -1,0 +1,121 @@
+"""Opening the database file: who may, how, and what to say when it cannot be.
+
+Law 1: nothing is written before it is known whose file it is and which version it has.
+Law 2: one process owns a database at a time, by a lock that ends with the process; readers need none.
+Law 3: a reading connection cannot write, and so never checkpoints.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from pathlib import Path
+from typing import IO, Final
+from urllib.parse import quote
+
+from condor.core.errors import HomeUnusable
+from condor.store.migrations import SCHEMA_VERSION, check_version, migrate, stored_version
+
+#: Seconds to wait for a lock of another process (a backup, a shell) before giving up.
+_BUSY_WAIT_S: Final = 1.0
+#: Pages in the write-ahead log before the writer copies them back: 16 MB. The default of 1,000 makes the
+#: writer pause four times as often.
+_CHECKPOINT_PAGES: Final = 4_000
+#: Statements kept prepared for each connection; more than all that there are.
+_STATEMENTS_MAX: Final = 128
+
+
+def open_writer(path: Path) -> sqlite3.Connection:
+    """The one writing connection: made, checked and migrated.
+
+    Raises:
+        HomeUnusable: not a database, not ours, of a newer version, or not writable; nothing was changed.
+    """
+    try:
+        connection = _connect(path, "rwc")
+    except sqlite3.Error as error:
+        raise HomeUnusable(f"cannot open {path.name} for writing: {error}; check its directory") from error
+    try:
+        version = stored_version(connection, path.name)
+        check_version(version, path.name)
+        if version == 0:
+            connection.execute("PRAGMA page_size = 4096")
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        connection.execute("PRAGMA foreign_keys = OFF")
+        # What was erased is overwritten, not only unlinked.
+        connection.execute("PRAGMA secure_delete = ON")
+        migrate(connection, version)
+    except sqlite3.Error as error:
+        connection.close()
+        raise HomeUnusable(f"cannot use {path.name}: {error}") from error
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_reader(path: Path) -> sqlite3.Connection:
+    """A connection that cannot write.
+
+    Raises:
+        HomeUnusable: no such file, not a database, not ours, or another version than this Condor's.
+    """
+    if not path.exists():
+        raise HomeUnusable(f"there is no database {path.name} yet; start something first")
+    try:
+        connection = _checked_reader(path, "ro")
+    except sqlite3.OperationalError as error:
+        # In a directory where nothing may be created SQLite cannot share a write-ahead log. Without
+        # one the file is complete and, as nobody can create one here, stays so.
+        if os.access(path.parent, os.W_OK) or Path(f"{path}-wal").exists():
+            raise HomeUnusable(f"cannot read {path.name}: {error}") from error
+        connection = _checked_reader(path, "ro&immutable=1")
+    except sqlite3.Error as error:
+        raise HomeUnusable(f"cannot read {path.name}: {error}") from error
+    return connection
+
+
+def _checked_reader(path: Path, mode: str) -> sqlite3.Connection:
+    connection = _connect(path, mode)
+    try:
+        connection.execute("PRAGMA query_only = ON")
+        version = stored_version(connection, path.name)
+        check_version(version, path.name, oldest=SCHEMA_VERSION)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(
+        f"file:{quote(str(path))}?mode={mode}",
+        uri=True,
+        timeout=_BUSY_WAIT_S,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=_STATEMENTS_MAX,
+    )
+
+
+def lock_owner(path: Path) -> IO[str]:
+    """Become the owner of a database until the returned file is closed or the process ends.
+
+    A file of its own: closing any other handle on the database would drop SQLite's locks on it.
+
+    Raises:
+        HomeUnusable: another process owns it, or its directory cannot be written.
+    """
+    try:
+        file = Path(f"{path}-lock").open("a+", encoding="utf-8")  # noqa: SIM115 - held until close()
+    except OSError as error:
+        raise HomeUnusable(f"cannot write beside {path.name}: {error.strerror}") from error
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise HomeUnusable(f"{path.name} is in use by another condor; stop it, or go through it") from error
+    return file
