@@ -1,6 +1,6 @@
 """The demonstration record: read from package data, loaded once, at a fixed day.
 
-Rule: loading is one transaction and adds only what is missing, so that doing it again, or after a crash, is safe.
+Rule: loading is one transaction and adds only what is missing: to do it again, even after a crash, is safe.
 """
 
 from __future__ import annotations

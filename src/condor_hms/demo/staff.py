@@ -1,7 +1,7 @@
 """Who works in the demonstration hospital.
 
-The ids are those of the Practitioner resources in the demonstration record; `admin` looks after the software and
-has none.
+The ids are those of the Practitioner resources in the demonstration record; `admin` looks after the software
+and has none.
 """
 
 from __future__ import annotations
