@@ -22,6 +22,8 @@ PLANTED = {
     "core-floors": ("condor/core/ids.py", "import condor.core.run"),
     "packs": ("condor/tools/registry.py", "import condor_hms"),
     "one-join": ("condor/core/graph/compiled.py", "import condor.core.policy"),
+    "one-funnel": ("condor/pump/phases/dispatch.py", "import condor.pump.suspend_funnel"),
+    "one-card": ("condor/pump/loop.py", "import condor.core.frames.suspend_card"),
     "pure-core": ("condor/core/ids.py", "import random"),
     "acyclic": ("condor/ports/__init__.py", "import condor.tools"),
 }
