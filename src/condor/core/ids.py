@@ -10,10 +10,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import NewType, TypeAlias
+from typing import TYPE_CHECKING, NewType, TypeAlias
 
 import rfc8785
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 RunId = NewType("RunId", str)
 SessionId = NewType("SessionId", str)
@@ -23,7 +25,7 @@ TenantId = NewType("TenantId", str)
 Digest = NewType("Digest", str)
 
 #: A JSON value as Python holds it.
-Json: TypeAlias = "None | bool | int | float | str | Sequence[Json] | Mapping[str, Json]"
+Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 
 #: Until tenants arrive every row carries this one.
 DEFAULT_TENANT = TenantId("default")
@@ -61,11 +63,14 @@ def canonical_json(value: object) -> bytes:
 
     Raises:
         ValueError: the value has no canonical form (NaN, lone surrogate, integer beyond 2**53,
-            a key or value that is not JSON).
+            a key or value that is not JSON, nesting without end).
     """
-    if _is_plain(value):
-        return _ENCODE_PLAIN(value).encode()
-    return rfc8785.dumps(value)  # type: ignore[arg-type]
+    try:
+        if _is_plain(value):
+            return _ENCODE_PLAIN(value).encode()
+        return rfc8785.dumps(value)  # type: ignore[arg-type]
+    except RecursionError:
+        raise ValueError("the value nests too deep to have a canonical form") from None
 
 
 def digest_of(value: object) -> Digest:
@@ -81,3 +86,22 @@ def digest_of_bytes(body: bytes) -> Digest:
 def short_token(value: object) -> str:
     """26 base32 characters (130 bits) of the digest of ``value``, lower case."""
     return base64.b32encode(hashlib.sha256(canonical_json(value)).digest())[:26].decode().lower()
+
+
+def kind_of(value: object) -> str:
+    """What kind of JSON a foreign value is, for a message that must not quote it."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true or false"
+        case int() | float():
+            return "a number"
+        case str():
+            return "a text"
+        case list() | tuple():
+            return "an array"
+        case dict():
+            return "an object"
+        case _:
+            return "not JSON"

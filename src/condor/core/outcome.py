@@ -7,13 +7,22 @@ Law 2: only a tool that says ``effect="none"`` proves that nothing was written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from condor.core.errors import RecordMoved, ToolError, show
+from condor.core.errors import RecordMoved, ToolError
 from condor.core.ids import Json, canonical_json
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+#: A reason is a word of a closed shape, because it stands in the history, which holds no record data.
+_CODE = re.compile(r"[a-z0-9_.-]{1,64}")
+#: Longest message kept, in characters: a paragraph.
+_SAID_CHARS_MAX = 2_000
 
 
 class StepStatus(StrEnum):
@@ -107,9 +116,13 @@ def unknown(code: str, message: str) -> StepOutcome:
 def _of_result(result: ToolResult) -> StepOutcome:
     status = StepStatus(result.outcome)
     code = "" if status in FULFILLED else "tool_said_so"
-    message = result.value if code and isinstance(result.value, str) else ""
+    message = result.value[:_SAID_CHARS_MAX] if code and isinstance(result.value, str) else ""
     return StepOutcome(
-        status=status, value=result.value, code=code, message=message, needs_replan=result.needs_replan
+        status=status,
+        value=result.value,
+        code=code,
+        message=message,
+        needs_replan=result.needs_replan is True,
     )
 
 
@@ -117,32 +130,72 @@ def _of_error(error: BaseException | TimedOut, *, effectful: bool) -> StepOutcom
     match error:
         case RecordMoved():
             return StepOutcome(
-                status=StepStatus.FAILED, code=error.code, message=str(error), record_moved=True
+                status=StepStatus.FAILED, code="record_moved", message=_said_by(error), record_moved=True
             )
         case ToolError(effect="none"):
-            return failed(error.code, str(error), may_retry=error.may_retry)
+            return failed(_code_of(error), _said_by(error), may_retry=_may_retry(error))
         case ToolError():
-            code, message, may_retry = error.code, str(error), error.may_retry
+            code, message, may_retry = _code_of(error), _said_by(error), _may_retry(error)
         case TimedOut(seconds=seconds):
             code, message, may_retry = "timeout", f"no answer within {seconds:g} s", True
         case _:
-            code, message, may_retry = "tool_raised", f"{type(error).__name__}: {error}", False
+            code, message, may_retry = "tool_raised", f"{type(error).__name__}: {_said_by(error)}", False
     if effectful:
         return unknown(code, message)
     return failed(code, message, may_retry=may_retry)
+
+
+def _code_of(error: ToolError) -> str:
+    """The tool's word for it; what is no word (it may quote a record) is ``tool_error``."""
+    code: object = error.code
+    return code if isinstance(code, str) and _CODE.fullmatch(code) else ToolError.code
+
+
+def _may_retry(error: ToolError) -> bool:
+    return getattr(error, "may_retry", False) is True
+
+
+def _said_by(error: object) -> str:
+    """What an exception says, cut, and without characters that cannot be stored."""
+    try:
+        text = str(error)
+    except Exception:  # noqa: BLE001 - an exception whose own message throws; the outcome stays what it is
+        text = "(it cannot say what)"
+    return text[:_SAID_CHARS_MAX].encode("utf-8", "replace").decode()
 
 
 def is_json(value: object) -> bool:
     """Whether a value is JSON that can be stored and hashed."""
     try:
         canonical_json(value)
-    except (ValueError, TypeError, AttributeError, RecursionError):
+    except (ValueError, TypeError, AttributeError):
         return False
     return True
 
 
+def _is_askable(need: NeedInput) -> bool:
+    """Whether a form can be made of it; a hint may be malformed, the field degrades to free text."""
+    fields: object = need.fields
+    return (
+        isinstance(fields, tuple | list)
+        and bool(fields)
+        and all(_is_field(item) for item in fields)
+        and isinstance(need.message, str)
+        and is_json(need.message)
+    )
+
+
+def _is_field(item: object) -> bool:
+    return (
+        isinstance(item, InputField)
+        and isinstance(item.name, str)
+        and bool(item.name.strip())
+        and is_json([item.name, item.label, item.type])
+    )
+
+
 def classify_step_outcome(returned: object, *, effectful: bool) -> StepOutcome | NeedInput:
-    """What a tool's return, exception or silence means. The only classifier.
+    """What a tool's return, exception or silence means. The only classifier. Total.
 
     Args:
         returned: JSON, ``ToolResult``, ``NeedInput``, an exception, or ``TimedOut``.
@@ -150,7 +203,8 @@ def classify_step_outcome(returned: object, *, effectful: bool) -> StepOutcome |
     """
     match returned:
         case NeedInput():
-            return returned
+            if _is_askable(returned):
+                return returned
         case ToolResult(outcome="succeeded" | "degraded" | "failed" | "skipped"):
             if is_json(returned.value):
                 return _of_result(returned)
@@ -159,7 +213,7 @@ def classify_step_outcome(returned: object, *, effectful: bool) -> StepOutcome |
         case _:
             if is_json(returned):
                 return StepOutcome(status=StepStatus.SUCCEEDED, value=returned)  # type: ignore[arg-type]
-    message = f"the tool answered something that is not JSON: {show(returned)}"
+    message = f"the tool answered something that is not JSON ({type(returned).__name__})"
     return unknown("bad_result", message) if effectful else failed("bad_result", message)
 
 

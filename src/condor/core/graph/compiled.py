@@ -6,12 +6,14 @@ raises its revision; nothing recompiles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, NewType
+from typing import TYPE_CHECKING, Literal, NewType
 
-from condor.core.ids import Digest, Json, StepId
-from condor.core.plan.model import OnDeny
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from condor.core.ids import Digest, Json, StepId
+    from condor.core.plan.model import OnDeny
 
 #: A node's place in topological order; stable for the life of the run.
 Coordinate = NewType("Coordinate", int)
@@ -54,9 +56,7 @@ class CompiledGraph:
         """Index the nodes."""
         object.__setattr__(self, "by_id", {node.step_id: node for node in self.nodes})
         waited_for = {step for node in self.nodes for step in node.after}
-        object.__setattr__(
-            self, "sinks", tuple(n.step_id for n in self.nodes if n.step_id not in waited_for)
-        )
+        object.__setattr__(self, "sinks", tuple(n.step_id for n in self.nodes if n.step_id not in waited_for))
 
     def is_terminal(self, step_id: StepId) -> bool:
         """Whether nothing waits for this step."""

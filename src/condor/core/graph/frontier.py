@@ -1,19 +1,24 @@
 """What may run next, and what can no longer run.
 
 Law 1: a step is ready when everything it waits for is settled and it can still be done.
-Law 2: a step that uses a result that is not there, or waits for a failed step, is *blocked*. A step
-that merely comes after a skipped one is blocked only when it hangs on skipped steps alone.
+Law 2: a step that uses a result that is not there, or waits for a failed step or for a planned
+approval that was not given, is *blocked*. A step that merely comes after another skipped one is
+blocked only when it hangs on skipped steps alone.
 Law 3: while a step is open (running, suspended, unknown) what hangs on it is held, not blocked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from condor.core.graph.compiled import CompiledGraph, Node
-from condor.core.ids import StepId
 from condor.core.outcome import FULFILLED, SETTLED, StepStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from condor.core.graph.compiled import CompiledGraph, Node
+    from condor.core.ids import StepId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,10 +30,11 @@ class Frontier:
     blocked: tuple[tuple[Node, StepId], ...]
 
 
-def _blocked_by(node: Node, statuses: Mapping[StepId, StepStatus]) -> StepId | None:
+def _blocked_by(node: Node, graph: CompiledGraph, statuses: Mapping[StepId, StepStatus]) -> StepId | None:
     unfulfilled = [step for step in node.after if statuses[step] not in FULFILLED]
     for step in unfulfilled:
-        if step in node.uses or statuses[step] is StepStatus.FAILED:
+        # INVARIANT: nothing runs past a planned approval that a person did not give.
+        if step in node.uses or statuses[step] is StepStatus.FAILED or graph.by_id[step].kind == "approval":
             return step
     if unfulfilled and len(unfulfilled) == len(node.after):
         return unfulfilled[0]
@@ -49,7 +55,7 @@ def frontier(graph: CompiledGraph, statuses: Mapping[StepId, StepStatus]) -> Fro
             continue
         if not all(now[step] in SETTLED for step in node.after):
             continue
-        culprit = _blocked_by(node, now)
+        culprit = _blocked_by(node, graph, now)
         if culprit is None:
             ready.append(node)
         else:

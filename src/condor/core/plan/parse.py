@@ -1,19 +1,24 @@
 """From plan JSON to ``Plan``: strict, with the place of every fault.
 
 Law: nothing is guessed or dropped. An unknown key, a wrong type, a bad id or an oversized plan is
-refused with its JSON pointer before anything is stored.
+refused with its JSON pointer before anything is stored. A message quotes words of the plan's own
+language, never arguments or whole parts: they may hold record data.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from condor.core.errors import PlanRefused, show
-from condor.core.ids import Json
+from condor.core.ids import SAFE_INTEGER_MAX, kind_of
 from condor.core.plan.model import ApprovalStep, NestedPlan, OnDeny, Plan, Step, ToolStep
-from condor.core.plan.reference import FROM, escape_token
+from condor.core.plan.reference import FROM, POINTER, shown_token
+
+if TYPE_CHECKING:
+    from condor.core.ids import Json
 
 #: Steps in one plan, nested ones included: ten times the largest plan anyone has approved by hand.
 STEPS_MAX = 2_000
@@ -49,13 +54,17 @@ def parse_plan(value: object) -> Plan:
     return plan
 
 
+def _shown(value: object) -> str:
+    return show(value) if isinstance(value, str | bool) else kind_of(value)
+
+
 def _count(plan: Plan) -> int:
     return sum(_count(step.plan) if isinstance(step, NestedPlan) else 1 for step in plan.steps)
 
 
 def _object(value: object, path: str, what: str) -> Mapping[str, object]:
     if not isinstance(value, Mapping):
-        raise PlanRefused(f"{what} is {show(value)}; write an object", path=path)
+        raise PlanRefused(f"{what} is {_shown(value)}; write an object", path=path)
     return cast("Mapping[str, object]", value)
 
 
@@ -63,16 +72,25 @@ def _closed(value: Mapping[str, object], keys: frozenset[str], path: str) -> Non
     for key in value:
         if key not in keys:
             raise PlanRefused(
-                f"unknown key {show(key)}; take {', '.join(sorted(keys))}", path=f"{path}/{escape_token(str(key))}"
+                f"unknown key {_shown(key)}; take {', '.join(sorted(keys))}",
+                path=f"{path}/{shown_token(key)}" if isinstance(key, str) else path,
             )
 
 
 def _text(value: object, path: str, what: str) -> str:
     if not isinstance(value, str):
-        raise PlanRefused(f"{what} is {show(value)}; write a string", path=path)
+        raise PlanRefused(f"{what} is {_shown(value)}; write a string", path=path)
     if len(value) > _TEXT_CHARS_MAX:
         raise PlanRefused(f"{what} has {len(value)} characters; at most {_TEXT_CHARS_MAX}", path=path)
+    _check_encodable(value, path)
     return value
+
+
+def _check_encodable(value: str, path: str) -> None:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise PlanRefused("the text holds a lone surrogate, which is no character", path=path) from None
 
 
 def _plan(value: object, path: str, depth: int) -> Plan:
@@ -82,7 +100,7 @@ def _plan(value: object, path: str, depth: int) -> Plan:
     _closed(body, frozenset({"steps"}), path)
     steps = body.get("steps")
     if not isinstance(steps, Sequence) or isinstance(steps, str | bytes):
-        raise PlanRefused(f"steps is {show(steps)}; write an array of steps", path=f"{path}/steps")
+        raise PlanRefused(f"steps is {_shown(steps)}; write an array of steps", path=f"{path}/steps")
     if not steps:
         raise PlanRefused("a plan needs at least one step", path=f"{path}/steps")
     if len(steps) > STEPS_MAX:
@@ -93,7 +111,9 @@ def _plan(value: object, path: str, depth: int) -> Plan:
     seen: set[str] = set()
     for index, step in enumerate(parsed):
         if step.id in seen:
-            raise PlanRefused(f"a second step is called {show(step.id)}; ids are unique", path=f"{path}/steps/{index}/id")
+            raise PlanRefused(
+                f"a second step is called {_shown(step.id)}; ids are unique", path=f"{path}/steps/{index}/id"
+            )
         seen.add(step.id)
     return Plan(steps=parsed)
 
@@ -112,7 +132,7 @@ def _step(value: object, path: str, depth: int) -> Step:
     step_id = body.get("id")
     if not isinstance(step_id, str) or not _ID.fullmatch(step_id):
         raise PlanRefused(
-            f"the step id is {show(step_id)}; take 1 to 64 of A-Z a-z 0-9 _ . -", path=f"{path}/id"
+            f"the step id is {_shown(step_id)}; take 1 to 64 of A-Z a-z 0-9 _ . -", path=f"{path}/id"
         )
     after = _after(body.get("after", []), f"{path}/after")
     if kind == "tool":
@@ -124,10 +144,12 @@ def _step(value: object, path: str, depth: int) -> Step:
 
 def _after(value: object, path: str) -> tuple[str, ...]:
     if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-        raise PlanRefused(f"after is {show(value)}; write an array of step ids", path=path)
+        raise PlanRefused(f"after is {_shown(value)}; write an array of step ids", path=path)
+    if len(value) > STEPS_MAX:
+        raise PlanRefused(f"{len(value)} step ids are too many; at most {STEPS_MAX}", path=path)
     for index, item in enumerate(value):
         if not isinstance(item, str) or not _REFERENCED.fullmatch(item):
-            raise PlanRefused(f"{show(item)} is not a step id", path=f"{path}/{index}")
+            raise PlanRefused(f"{_shown(item)} is not a step id", path=f"{path}/{index}")
     return tuple(cast("Sequence[str]", value))
 
 
@@ -136,29 +158,34 @@ def _on_deny(value: object, path: str) -> OnDeny | None:
         case None | "abort" | "skip":
             return value
         case _:
-            raise PlanRefused(f"onDeny is {show(value)}; take abort or skip", path=path)
+            raise PlanRefused(f"onDeny is {_shown(value)}; take abort or skip", path=path)
 
 
 def _tool_step(body: Mapping[str, object], step_id: str, after: tuple[str, ...], path: str) -> ToolStep:
     tool = _text(body["tool"], f"{path}/tool", "tool")
     args = _object(body.get("args", {}), f"{path}/args", "args")
-    _check_args(args, f"{path}/args", 0)
+    if FROM in args:
+        raise PlanRefused("args is itself a reference; write an object of arguments", path=f"{path}/args")
     return ToolStep(
         id=step_id,
         tool=tool,
-        args=cast("Mapping[str, Json]", args),
+        args=cast("Mapping[str, Json]", _json(args, f"{path}/args", 0)),
         after=after,
         on_deny=_on_deny(body.get("onDeny"), f"{path}/onDeny"),
         title=_text(body.get("title", ""), f"{path}/title", "title"),
     )
 
 
-def _approval_step(body: Mapping[str, object], step_id: str, after: tuple[str, ...], path: str) -> ApprovalStep:
+def _approval_step(
+    body: Mapping[str, object], step_id: str, after: tuple[str, ...], path: str
+) -> ApprovalStep:
     approval = _object(body["approval"], f"{path}/approval", "approval")
     _closed(approval, frozenset({"title", "body"}), f"{path}/approval")
     title = _text(approval.get("title"), f"{path}/approval/title", "title")
     if not title.strip():
-        raise PlanRefused("an approval needs a title that says what is approved", path=f"{path}/approval/title")
+        raise PlanRefused(
+            "an approval needs a title that says what is approved", path=f"{path}/approval/title"
+        )
     return ApprovalStep(
         id=step_id,
         title=title,
@@ -168,30 +195,54 @@ def _approval_step(body: Mapping[str, object], step_id: str, after: tuple[str, .
     )
 
 
-def _check_args(value: object, path: str, depth: int) -> None:
-    """Arguments are JSON; an object with ``$from`` is exactly a reference."""
+def _json(value: object, path: str, depth: int) -> Json:
+    """Arguments are JSON that has an identity; an object with ``$from`` is exactly a reference.
+
+    Our own copy: what the caller does to the plan later changes nothing.
+    """
     if depth > ARGS_DEPTH_MAX:
         raise PlanRefused(f"arguments nest at most {ARGS_DEPTH_MAX} deep", path=path)
-    if isinstance(value, Mapping):
-        if FROM in value:
-            _check_reference(cast("Mapping[str, object]", value), path)
-            return
-        for key, item in value.items():
-            if not isinstance(key, str):
-                raise PlanRefused(f"the key {show(key)} is not a string", path=path)
-            _check_args(item, f"{path}/{escape_token(key)}", depth + 1)
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            _check_args(item, f"{path}/{index}", depth + 1)
-    elif not (value is None or isinstance(value, str | int | float | bool)):
-        raise PlanRefused(f"{show(value)} is not JSON", path=path)
+    match value:
+        case Mapping() if FROM in value:
+            return _reference(cast("Mapping[str, object]", value), path)
+        case Mapping():
+            return {
+                _key(key, path): _json(item, f"{path}/{shown_token(key)}", depth + 1)
+                for key, item in value.items()
+            }
+        case list() | tuple():
+            return [_json(item, f"{path}/{index}", depth + 1) for index, item in enumerate(value)]
+        case str():
+            _check_encodable(value, path)
+            return value
+        case None | bool():
+            return value
+        case int() if abs(value) <= SAFE_INTEGER_MAX:
+            return value
+        case float() if math.isfinite(value):
+            return value
+        case int() | float():
+            raise PlanRefused("the number cannot be held exactly; write it as a string", path=path)
+        case _:
+            raise PlanRefused(f"the argument is {type(value).__name__}, which is not JSON", path=path)
 
 
-def _check_reference(value: Mapping[str, object], path: str) -> None:
+def _key(key: object, path: str) -> str:
+    if not isinstance(key, str):
+        raise PlanRefused(f"a key is {_shown(key)}; write a string", path=path)
+    _check_encodable(key, path)
+    return key
+
+
+def _reference(value: Mapping[str, object], path: str) -> Json:
     _closed(value, frozenset({FROM, "path"}), path)
     step = value[FROM]
     if not isinstance(step, str) or not _REFERENCED.fullmatch(step):
-        raise PlanRefused(f"$from is {show(step)}; name a step", path=f"{path}/$from")
+        raise PlanRefused(f"$from is {_shown(step)}; name a step", path=f"{path}/$from")
     pointer = value.get("path", "")
-    if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
-        raise PlanRefused(f"path is {show(pointer)}; write a JSON pointer such as /patient/reference", path=f"{path}/path")
+    if not isinstance(pointer, str) or not POINTER.fullmatch(pointer):
+        raise PlanRefused(
+            f"path is {_shown(pointer)}; write a JSON pointer such as /patient/reference", path=f"{path}/path"
+        )
+    _check_encodable(pointer, f"{path}/path")
+    return {FROM: step, "path": pointer} if "path" in value else {FROM: step}

@@ -1,18 +1,29 @@
 """References to earlier results: ``{"$from": "s1", "path": "/json/pointer"}``.
 
-Law: a reference that finds nothing gives *nothing*, never a neighbour or a default; the argument
+Law 1: a reference that finds nothing gives *nothing*, never a neighbour or a default; the argument
 is then missing, and a missing argument is asked for.
+Law 2: what a reference finds is data. A reference inside it is never followed.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from condor.core.ids import Json
+if TYPE_CHECKING:
+    from condor.core.ids import Json
 
 #: The key that makes an object a reference.
 FROM = "$from"
+
+#: RFC 6901, section 3.
+POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)*")
+#: RFC 6901, section 4; ten digits are more items than any array has.
+_INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
+#: Longest key printed, in characters: enough to recognise it.
+_TOKEN_CHARS_MAX = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +54,12 @@ def escape_token(token: str) -> str:
     return token.replace("~", "~0").replace("/", "~1")
 
 
+def shown_token(key: str) -> str:
+    """A foreign key as one token of a pointer that is printed: cut, and with no invisible character."""
+    kept = key if len(key) <= _TOKEN_CHARS_MAX else key[:_TOKEN_CHARS_MAX] + "…"
+    return escape_token("".join(char if char.isprintable() else ascii(char)[1:-1] for char in kept))
+
+
 def find_references(value: Json, at: str = "") -> Iterator[Reference]:
     """Every reference in a JSON value, in order."""
     if isinstance(value, Mapping):
@@ -58,25 +75,25 @@ def find_references(value: Json, at: str = "") -> Iterator[Reference]:
 
 def point(value: Json, path: str) -> Json | _Missing:
     """What an RFC 6901 pointer finds in ``value``, or ``MISSING``."""
+    if not POINTER.fullmatch(path):
+        return MISSING
     found: Json = value
     for raw in path.split("/")[1:]:
         token = raw.replace("~1", "/").replace("~0", "~")
         if isinstance(found, Mapping) and token in found:
             found = found[token]
-        elif isinstance(found, list | tuple) and token.isdecimal() and int(token) < len(found):
+        elif isinstance(found, list | tuple) and _INDEX.fullmatch(token) and int(token) < len(found):
             found = found[int(token)]
         else:
             return MISSING
     return found
 
 
-def resolve_references(
-    value: Json, result_of: Callable[[str], Json | _Missing]
-) -> Json | _Missing:
+def resolve_references(value: Json, result_of: Callable[[str], Json | _Missing]) -> Json | _Missing:
     """``value`` with every reference replaced by what it finds.
 
-    A member of an object whose reference finds nothing (or null) is left out; so is an item of an
-    array.
+    A member of an object whose reference finds nothing (or null) is left out. An array with such an
+    item is missing as a whole, since without it the others would move to a neighbour's place.
 
     Args:
         result_of: the result of a step, or ``MISSING`` when it has none.
@@ -91,6 +108,11 @@ def resolve_references(
         members = {key: resolve_references(item, result_of) for key, item in value.items()}
         return {key: item for key, item in members.items() if not isinstance(item, _Missing)}
     if isinstance(value, list | tuple):
-        items = [resolve_references(item, result_of) for item in value]
-        return [item for item in items if not isinstance(item, _Missing)]
+        items: list[Json] = []
+        for part in value:
+            item = resolve_references(part, result_of)
+            if isinstance(item, _Missing):
+                return MISSING
+            items.append(item)
+        return items
     return value

@@ -16,9 +16,8 @@ from condor.core.policy.classes import (
 from condor.core.policy.content import destructive_content
 from condor.core.policy.descriptor import ArgSpec, Effect, ToolDescriptor
 from condor.core.policy.resolve import effective_tier, policy_call, resolve_op, resolve_policy_class
-from condor.core.policy.rules import POLICY_RULES, PolicyRule
+from condor.core.policy.rules import POLICY_RULES, Decision, PolicyRule
 from condor.core.policy.verdict import (
-    Decision,
     PolicyCall,
     PolicyContext,
     PolicyVerdict,

@@ -5,6 +5,8 @@ Law: a word that is not exactly one of these is *unknown*, and unknown takes the
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from enum import StrEnum
 
 
@@ -40,11 +42,35 @@ class Autonomy(StrEnum):
 DESTRUCTIVE_OPS = frozenset({"delete", "void", "remove", "cancel", "discontinue", "archive"})
 
 
+_NOT_A_LETTER = re.compile(r"[^a-z]+")
+
+
+def exact_word(value: object) -> str | None:
+    """A text as the plain ``str`` it is; None for anything that is no text.
+
+    Decided by the real type alone: no ``__class__``, ``__eq__`` or ``__hash__`` of a foreign object
+    is asked.
+    """
+    return str.__str__(value) if issubclass(type(value), str) else None
+
+
+def letters_of(text: str) -> str:
+    """The letters a to z of a text, without case, accents, width, spaces and invisible characters.
+
+    ``Entered in Error``, ``entered_in_error`` and ``entered-in-error`` are one word this way, and so
+    are ``delete`` and ``de<zero width space>lete``.
+    """
+    if text.isascii() and text.isalpha():
+        return text.lower()
+    return _NOT_A_LETTER.sub("", unicodedata.normalize("NFKD", text).casefold())
+
+
 def is_destructive_op(op: object) -> bool:
-    """Whether ``op`` is one of the six verbs, in any case."""
-    return isinstance(op, str) and op.casefold() in DESTRUCTIVE_OPS
+    """Whether ``op`` is one of the six verbs, in any case and however it is padded or split."""
+    word = exact_word(op)
+    return word is not None and letters_of(word) in DESTRUCTIVE_OPS
 
 
 def is_supervised(autonomy: object) -> bool:
     """Whether a dispatch is watched. Everything but exactly ``autonomous`` is."""
-    return not (isinstance(autonomy, str) and autonomy == Autonomy.AUTONOMOUS)
+    return exact_word(autonomy) != Autonomy.AUTONOMOUS

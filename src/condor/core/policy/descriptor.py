@@ -8,14 +8,18 @@ Law 3: a tool that declares nothing cannot be registered (``condor.tools.registr
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from condor.core.errors import RegistrationRefused, show
 from condor.core.ids import Digest, Json, digest_of
 from condor.core.policy.classes import HitlTier, PolicyClass
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 #: ASCII only, so that no look-alike can shadow a tool (Trojan Source, CVE-2021-42574).
 _NAME = re.compile(r"[a-z0-9._-]{1,64}")
@@ -108,13 +112,20 @@ class ToolDescriptor:
     def __post_init__(self) -> None:
         """Refuse a descriptor that contradicts itself."""
         _check_name(self.name)
+        for key in ("ops", "roles", "approver_roles"):
+            object.__setattr__(self, key, _words(self.name, key, getattr(self, key)))
         _check_class(self)
         _check_ops(self)
-        names = [arg.name for arg in self.args]
-        if len(set(names)) != len(names):
-            raise RegistrationRefused(f"tool {self.name}: two arguments share a name; rename one")
+        _check_args(self)
+        _check_options(self)
         object.__setattr__(self, "args_by_name", {arg.name: arg for arg in self.args})
-        object.__setattr__(self, "digest", digest_of(_described(self)))
+        try:
+            digest = digest_of(_described(self))
+        except ValueError as fault:
+            raise RegistrationRefused(
+                f"tool {self.name}: its title, metadata or hints hold something that is not JSON ({fault})"
+            ) from None
+        object.__setattr__(self, "digest", digest)
 
 
 def _check_name(name: str) -> None:
@@ -122,6 +133,13 @@ def _check_name(name: str) -> None:
         raise RegistrationRefused(
             f"tool name {show(name)} is not usable: take 1 to 64 of a-z 0-9 . _ - (ASCII, lower case)"
         )
+
+
+def _words(tool: str, key: str, value: object) -> frozenset[str]:
+    """A set of words. A bare text is refused: it would be a set of letters."""
+    if not isinstance(value, Set | list | tuple) or not all(isinstance(word, str) for word in value):
+        raise RegistrationRefused(f"tool {tool}: {key} is {show(value)}; write a set of words")
+    return frozenset(value)
 
 
 def _check_class(tool: ToolDescriptor) -> None:
@@ -134,6 +152,10 @@ def _check_class(tool: ToolDescriptor) -> None:
         raise RegistrationRefused(
             f"tool {tool.name}: hitl_tier {show(tool.hitl_tier)} is unknown; take high or low"
         )
+    if not isinstance(tool.metadata, Mapping):
+        raise RegistrationRefused(f"tool {tool.name}: metadata is {show(tool.metadata)}; write a mapping")
+    # Our own copy: what the author's dictionary says later changes no class.
+    object.__setattr__(tool, "metadata", dict(tool.metadata))
     if declared is PolicyClass.READ and tool.metadata.get("mutating"):
         raise RegistrationRefused(
             f"tool {tool.name}: declared read, but metadata.mutating is set; one of the two is wrong"
@@ -146,7 +168,7 @@ def _check_class(tool: ToolDescriptor) -> None:
 
 def _check_ops(tool: ToolDescriptor) -> None:
     for op in tool.ops:
-        if not isinstance(op, str) or not _NAME.fullmatch(op):
+        if not _NAME.fullmatch(op):
             raise RegistrationRefused(f"tool {tool.name}: op {show(op)} is not usable: take a-z 0-9 . _ -")
     if len(tool.ops) > 1 and tool.op_arg is None:
         raise RegistrationRefused(
@@ -154,6 +176,35 @@ def _check_ops(tool: ToolDescriptor) -> None:
         )
     if tool.op_arg is not None and not tool.ops:
         raise RegistrationRefused(f"tool {tool.name}: op_arg without ops: list the closed set of verbs")
+
+
+def _check_args(tool: ToolDescriptor) -> None:
+    if not isinstance(tool.args, list | tuple) or not all(isinstance(arg, ArgSpec) for arg in tool.args):
+        raise RegistrationRefused(f"tool {tool.name}: args is {show(tool.args)}; write ArgSpecs")
+    object.__setattr__(tool, "args", tuple(tool.args))
+    names = [arg.name for arg in tool.args]
+    for name in names:
+        # `$` is the plan's own: `$from` is a reference.
+        if not isinstance(name, str) or not name.isprintable() or not name.strip() or name.startswith("$"):
+            raise RegistrationRefused(f"tool {tool.name}: argument name {show(name)} is not usable")
+    if len(set(names)) != len(names):
+        raise RegistrationRefused(f"tool {tool.name}: two arguments share a name; rename one")
+    if names and tool.args_closed and tool.op_arg is not None and tool.op_arg not in names:
+        raise RegistrationRefused(
+            f"tool {tool.name}: op_arg {show(tool.op_arg)} is no argument of it; there are {', '.join(names)}"
+        )
+
+
+def _check_options(tool: ToolDescriptor) -> None:
+    if tool.on_deny not in ("abort", "skip"):
+        raise RegistrationRefused(f"tool {tool.name}: on_deny is {show(tool.on_deny)}; take abort or skip")
+    if tool.alias_fidelity not in (None, "equal", "degraded"):
+        raise RegistrationRefused(
+            f"tool {tool.name}: alias_fidelity is {show(tool.alias_fidelity)}; take equal or degraded"
+        )
+    seconds = tool.timeout_s
+    if not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
+        raise RegistrationRefused(f"tool {tool.name}: timeout_s is {show(seconds)}; take seconds above zero")
 
 
 def _described(tool: ToolDescriptor) -> dict[str, object]:
@@ -170,7 +221,13 @@ def _described(tool: ToolDescriptor) -> dict[str, object]:
         "requesterExcluded": tool.requester_excluded,
         "metadata": tool.metadata,
         "args": [
-            {"name": arg.name, "type": arg.type, "required": arg.required, "hint": arg.hint}
+            {
+                "name": arg.name,
+                "label": arg.label,
+                "type": arg.type,
+                "required": arg.required,
+                "hint": arg.hint,
+            }
             for arg in tool.args
         ],
     }

@@ -7,12 +7,15 @@ that a tool author wrote (``effect_of``) can only make a call stricter, also whe
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from condor.core.ids import Json
-from condor.core.policy.classes import HitlTier, PolicyClass
+from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op
 from condor.core.policy.content import destructive_content
 from condor.core.policy.descriptor import Effect, ToolDescriptor
 from condor.core.policy.verdict import PolicyCall, PolicyContext, evaluate_tool_policy
+
+if TYPE_CHECKING:
+    from condor.core.ids import Json
 
 
 def resolve_policy_class(
@@ -33,18 +36,34 @@ def resolve_policy_class(
 def resolve_op(tool: ToolDescriptor, args: Mapping[str, Json]) -> object:
     """The verb of a call: what ``op_arg`` says, else the tool's single op, else None."""
     if tool.op_arg is not None:
-        return args.get(tool.op_arg)
+        return args.get(tool.op_arg) if isinstance(args, Mapping) else None
     return next(iter(tool.ops), None)
 
 
 def effects_of(tool: ToolDescriptor, args: Mapping[str, Json]) -> tuple[Effect, ...]:
-    """The effects the tool's author sees in the arguments; one unknown removal where that throws."""
+    """The effects the tool's author sees in the arguments; one unknown removal where that fails.
+
+    The hook gets a copy: nothing it does to it changes what is judged or run.
+    """
     if tool.effect_of is None:
         return ()
+    found: tuple[object, ...]
     try:
-        return tuple(tool.effect_of(args))
+        found = tuple(tool.effect_of(_copied(args)))
     except Exception:  # noqa: BLE001 - a hook of a tool author; whatever it throws, the gate holds
+        found = (None,)
+    effects = tuple(effect for effect in found if isinstance(effect, Effect))
+    if len(effects) < len(found):
         return (Effect(verb="unknown", target=tool.name, destructive=True),)
+    return effects
+
+
+def _copied(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _copied(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_copied(item) for item in value]
+    return value
 
 
 def effect_keys(effects: tuple[Effect, ...]) -> frozenset[str]:
@@ -52,25 +71,35 @@ def effect_keys(effects: tuple[Effect, ...]) -> frozenset[str]:
     return frozenset(f"{effect.verb} {effect.target}" for effect in effects)
 
 
-def policy_call(
-    tool: ToolDescriptor, args: Mapping[str, Json], *, registered: object = None
-) -> PolicyCall:
+def policy_call(tool: ToolDescriptor, args: Mapping[str, Json], *, registered: object = None) -> PolicyCall:
     """What the verdict needs of one call."""
     policy_class = resolve_policy_class(tool.policy_class, registered, tool.metadata)
     if policy_class is PolicyClass.READ:
         return PolicyCall(tool=tool.name, policy_class=policy_class, hitl_tier=tool.hitl_tier)
+    op = resolve_op(tool, args)
     effects = effects_of(tool, args)
     return PolicyCall(
         tool=tool.name,
         policy_class=policy_class,
         hitl_tier=tool.hitl_tier,
-        op=resolve_op(tool, args),
+        op=op,
         ops=tool.ops,
-        destructive_content=any(effect.destructive for effect in effects) or destructive_content(args),
+        destructive_content=(
+            any(effect.destructive for effect in effects) or destructive_content(_beside_op(tool, op, args))
+        ),
         effects=effect_keys(effects),
     )
 
 
-def effective_tier(tool: ToolDescriptor, args: Mapping[str, Json], context: PolicyContext) -> HitlTier | None:
+def _beside_op(tool: ToolDescriptor, op: object, args: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The arguments without a destructive op, which ``destructive-op`` names already."""
+    if tool.op_arg is None or not is_destructive_op(op):
+        return args
+    return {key: item for key, item in args.items() if key != tool.op_arg}
+
+
+def effective_tier(
+    tool: ToolDescriptor, args: Mapping[str, Json], context: PolicyContext, *, registered: object = None
+) -> HitlTier | None:
     """The tier of one call after promotions; None for a class without tiers."""
-    return evaluate_tool_policy(policy_call(tool, args), context).effective_tier
+    return evaluate_tool_policy(policy_call(tool, args, registered=registered), context).effective_tier

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op, is_supervised
+from condor.core.policy.classes import HitlTier, PolicyClass, exact_word, is_destructive_op, is_supervised
 from condor.core.policy.rules import POLICY_RULES, Decision, PolicyRule
 
 Promotion = Literal[
@@ -77,21 +77,19 @@ class PolicyVerdict:
 
 
 def _known_class(value: object) -> PolicyClass | None:
-    try:
-        return PolicyClass(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
+    word = exact_word(value)
+    return next((known for known in PolicyClass if known == word), None)
 
 
 def _promotions(call: PolicyCall, context: PolicyContext) -> tuple[Promotion, ...]:
     found: list[Promotion] = []
     if is_destructive_op(call.op):
         found.append("destructive-op")
-    if call.ops and (not isinstance(call.op, str) or call.op not in call.ops):
+    if call.ops and exact_word(call.op) not in call.ops:
         found.append("op-unknown")
     if call.destructive_content:
         found.append("destructive-content")
-    if call.hitl_tier not in (HitlTier.HIGH, HitlTier.LOW):
+    if exact_word(call.hitl_tier) not in (HitlTier.HIGH, HitlTier.LOW):
         found.append("tier-missing")
     if call.effects & context.denied_effects:
         found.append("denied-effect")
@@ -117,7 +115,7 @@ def evaluate_tool_policy(call: PolicyCall, context: PolicyContext) -> PolicyVerd
     tier: HitlTier | None = None
     if policy_class is PolicyClass.MUTATE:
         promotions = _promotions(call, context)
-        tier = HitlTier.HIGH if promotions or call.hitl_tier == HitlTier.HIGH else HitlTier.LOW
+        tier = HitlTier.HIGH if promotions or exact_word(call.hitl_tier) == HitlTier.HIGH else HitlTier.LOW
     supervised = is_supervised(context.autonomy)
     # INVARIANT: the last row matches everything, so the search always ends in a row.
     rule = next(row for row in POLICY_RULES if _matches(row, policy_class, tier, supervised=supervised))

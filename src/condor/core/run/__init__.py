@@ -1,7 +1,6 @@
 """The run: its states as a literal table, its events as a closed set."""
 
 from condor.core.run.events import EventKind, RunEvent
-from condor.core.run.principal import DECIDES_NOTHING, LOCAL_PERSON, SYSTEM, Principal
 from condor.core.run.fsm import (
     ACTIVE,
     RUN_TRANSITIONS,
@@ -10,6 +9,7 @@ from condor.core.run.fsm import (
     TransitionCause,
     check_transition,
 )
+from condor.core.run.principal import DECIDES_NOTHING, LOCAL_PERSON, SYSTEM, Principal
 
 __all__ = [
     "ACTIVE",

@@ -6,11 +6,14 @@ payloads that it names, so that they can be erased while the history stays.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from condor.core.ids import Json
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from condor.core.ids import Json
 
 
 class EventKind(StrEnum):
@@ -47,5 +50,14 @@ class RunEvent:
     facts: Mapping[str, Json] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Json]:
-        """The event as one JSON object: ``{"type", "runId", "seq", "at", …facts}``."""
-        return {"type": self.kind, "runId": self.run_id, "seq": self.seq, "at": self.at, **self.facts}
+        """The event as one JSON object: ``{"type", "runId", "seq", "at", …facts}``.
+
+        No fact can stand in for one of the four.
+        """
+        head: dict[str, Json] = {
+            "type": self.kind,
+            "runId": self.run_id,
+            "seq": self.seq,
+            "at": self.at,
+        }
+        return {**head, **self.facts, **head}

@@ -77,5 +77,5 @@ def check_transition(old: RunStatus, new: RunStatus, cause: TransitionCause) -> 
     Raises:
         TransitionRefused: our bug; the transaction is not made.
     """
-    if cause not in RUN_TRANSITIONS[old].get(new, ()):
+    if cause not in RUN_TRANSITIONS.get(old, {}).get(new, ()):
         raise TransitionRefused(f"a run cannot go from {old} to {new} because of {cause!r}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import TYPE_CHECKING, Literal, cast
 
-from condor.core.ids import Json
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from condor.core.ids import Json
 
 #: Roles that look and configure; they answer no card, whatever else the principal is.
 DECIDES_NOTHING = frozenset({"auditor", "admin"})
@@ -34,11 +36,12 @@ class Principal:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, object]) -> Principal:
-        """The principal of a run row."""
+        """The principal of a run row; a kind that cannot be read is a program, which may least."""
+        kind = stored["kind"]
         return cls(
             id=str(stored["id"]),
             roles=frozenset(cast("list[str]", stored["roles"])),
-            kind=cast("Literal['person', 'program', 'system']", stored["kind"]),
+            kind=kind if kind in ("person", "program", "system") else "program",
             display=str(stored.get("display", "")),
         )
 

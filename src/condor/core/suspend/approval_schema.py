@@ -22,7 +22,7 @@ def approval_resume_schema() -> dict[str, object]:
 
 
 def is_approval_schema(schema: object) -> bool:
-    """The console's detector (mission: ``isApprovalSchema``): ``approved``, and nothing but ``reason`` beside it."""
+    """The console's detector (mission: ``isApprovalSchema``): ``approved``, beside it at most ``reason``."""
     if not isinstance(schema, dict):
         return False
     properties = schema.get("properties")

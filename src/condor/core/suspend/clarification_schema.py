@@ -1,24 +1,33 @@
 """The form of a clarification, from the missing fields and their hints.
 
-Law: a malformed hint never breaks a form: that part of it is dropped, and a field without a usable
+Law 1: a malformed hint never breaks a form: that part of it is dropped, and a field without a usable
 hint is free text (mission: hitl-suspend.ts:108-251).
+Law 2: every form can be answered. An option that its field's type refuses, and bounds that leave no
+room between them, are malformed too.
 
 Hints: ``enum`` (values, or ``{"value", "label"}``), ``multi``, ``min``, ``max``, ``min_length``,
 ``max_length``, ``format`` (``date``, ``date-time``), ``textarea``, ``radio``, ``lookup``. Bounds of
-dates may be relative to the day: ``today``, ``today-10y``, ``today+30d``.
+dates may be relative to the day: ``today``, ``today-10y``, ``now+30d`` (``now`` is the same day).
 """
 
 from __future__ import annotations
 
 import calendar
 import datetime
+import math
 import re
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from condor.core.ids import Json
-from condor.core.outcome import InputField
+from condor.core.ids import SAFE_INTEGER_MAX
+from condor.core.outcome import is_json
+from condor.core.suspend.approval_schema import REASON_CHARS_MAX
 
-_RELATIVE = re.compile(r"today(?:([+-])(\d{1,4})([dwmy]))?")
+if TYPE_CHECKING:
+    from condor.core.ids import Json
+    from condor.core.outcome import InputField
+
+_RELATIVE = re.compile(r"(?:today|now)(?:([+-])([0-9]{1,4})([dwmy]))?")
 _JSON_TYPES = {
     "string": "string",
     "code": "string",
@@ -28,7 +37,15 @@ _JSON_TYPES = {
     "integer": "integer",
     "decimal": "number",
     "boolean": "boolean",
+    "array": "array",
     "object": "object",
+}
+#: JSON type of a field → what its options must be; no options for any other.
+_OPTION_TYPES: dict[str, type | tuple[type, ...]] = {
+    "string": str,
+    "array": str,
+    "integer": int,
+    "number": (int, float),
 }
 
 
@@ -39,8 +56,9 @@ def clarification_resume_schema(
     properties: dict[str, object] = {}
     ui: dict[str, object] = {}
     for item in fields:
-        properties[item.name] = _property(item, today)
-        widget = _widget(item)
+        hint = item.hint if isinstance(item.hint, Mapping) else {}
+        shape = properties[item.name] = _property(item, hint, today)
+        widget = _widget(hint, shape)
         if widget:
             ui[item.name] = widget
     return (
@@ -55,66 +73,94 @@ def clarification_resume_schema(
 
 
 def choices(hint: Mapping[str, Json]) -> list[tuple[Json, str]]:
-    """The usable options of an ``enum`` hint, as (value, label); empty when it has none."""
+    """The usable options of an ``enum`` hint, as (value, label); empty when it has none.
+
+    No two of them are equal, none is blank: a ``oneOf`` with either could not be answered.
+    """
     raw = hint.get("enum")
     if not isinstance(raw, list | tuple):
         return []
     found: list[tuple[Json, str]] = []
+    seen: set[str | int | float] = set()
     for option in raw:
-        if isinstance(option, Mapping):
-            value, label = option.get("value"), option.get("label")
-            if isinstance(value, str | int | float) and not isinstance(value, bool):
-                found.append((value, label if isinstance(label, str) else str(value)))
-        elif isinstance(option, str | int | float) and not isinstance(option, bool):
-            found.append((option, str(option)))
+        value, label = (
+            (option.get("value"), option.get("label")) if isinstance(option, Mapping) else (option, None)
+        )
+        if not isinstance(value, str | int | float) or isinstance(value, bool) or not is_json(value):
+            continue
+        if not str(value).strip() or value in seen:
+            continue
+        seen.add(value)
+        found.append((value, _text(label) or str(value)))
     return found
 
 
-def _property(item: InputField, today: datetime.date) -> dict[str, object]:
-    hint = item.hint if isinstance(item.hint, Mapping) else {}
-    shape: dict[str, object] = {"title": item.label or item.name}
-    options = choices(hint)
-    one_of: dict[str, object] = (
-        {"oneOf": [{"const": value, "title": label} for value, label in options]} if options else {}
-    )
-    if hint.get("multi") is True or item.type == "array":
-        shape |= {"type": "array", "items": {"type": "string", **one_of}, "minItems": 1}
-        return shape
-    shape["type"] = _JSON_TYPES.get(item.type, "string")
-    shape |= one_of
-    if shape["type"] in ("integer", "number"):
-        shape |= _number_bounds(hint)
-    elif shape["type"] == "string" and not options:
-        shape |= _text_bounds(item, hint, today)
+def _text(value: object) -> str:
+    """A label as it is; empty when there is none that can be shown."""
+    return value if isinstance(value, str) and value.strip() and is_json(value) else ""
+
+
+def _property(item: InputField, hint: Mapping[str, Json], today: datetime.date) -> dict[str, object]:
+    kind = _JSON_TYPES.get(item.type, "string") if isinstance(item.type, str) else "string"
+    if hint.get("multi") is True:
+        kind = "array"
+    allowed = _OPTION_TYPES.get(kind, ())
+    options = [
+        {"const": value, "title": label} for value, label in choices(hint) if isinstance(value, allowed)
+    ]
+    shape: dict[str, object] = {"title": _text(item.label) or item.name, "type": kind}
+    match kind:
+        case "array" if options:
+            shape |= {"items": {"type": "string", "oneOf": options}, "minItems": 1, "uniqueItems": True}
+        case "array":
+            shape |= {"items": {"type": "string", "minLength": 1}, "minItems": 1}
+        case "string" | "integer" | "number" if options:
+            shape["oneOf"] = options
+        case "integer" | "number":
+            shape |= _number_bounds(hint, whole=kind == "integer")
+        case "string":
+            shape |= _text_bounds(item, hint, today)
+        case _:  # a boolean or an object has nothing more to say
+            pass
     return shape
 
 
-def _number_bounds(hint: Mapping[str, Json]) -> dict[str, object]:
-    names = {"min": "minimum", "max": "maximum"}
-    return {
-        names[key]: hint[key]
-        for key in names
-        if isinstance(hint.get(key), int | float) and not isinstance(hint.get(key), bool)
-    }
+def _number(value: object) -> float | None:
+    usable = isinstance(value, int | float) and not isinstance(value, bool) and is_json(value)
+    return value if usable else None  # type: ignore[return-value]
+
+
+def _number_bounds(hint: Mapping[str, Json], *, whole: bool) -> dict[str, object]:
+    least, most = _number(hint.get("min")), _number(hint.get("max"))
+    if least is not None and most is not None:
+        room = math.ceil(least) <= math.floor(most) if whole else least <= most
+        if not room:
+            return {}
+    return {name: bound for name, bound in (("minimum", least), ("maximum", most)) if bound is not None}
 
 
 def _text_bounds(item: InputField, hint: Mapping[str, Json], today: datetime.date) -> dict[str, object]:
-    shape: dict[str, object] = {}
-    form = hint.get("format") if hint.get("format") in ("date", "date-time") else None
-    form = form or (item.type if item.type in ("date", "date-time") else None)
-    if form is not None:
-        shape["format"] = form
-        for key, name in (("min", "formatMinimum"), ("max", "formatMaximum")):
-            bound = day_of(hint.get(key), today)
-            if bound is not None:
-                shape[name] = bound.isoformat()
+    form = next((said for said in (hint.get("format"), item.type) if said in ("date", "date-time")), None)
+    if form is None:
+        return _length_bounds(hint)
+    least, most = day_of(hint.get("min"), today), day_of(hint.get("max"), today)
+    shape: dict[str, object] = {"format": form}
+    if least is not None and most is not None and least > most:
         return shape
-    least = hint.get("min_length")
-    shape["minLength"] = least if isinstance(least, int) and not isinstance(least, bool) and least > 0 else 1
-    most = hint.get("max_length")
-    if isinstance(most, int) and not isinstance(most, bool) and most > 0:
-        shape["maxLength"] = most
-    return shape
+    bounds = (("formatMinimum", least), ("formatMaximum", most))
+    return shape | {name: bound.isoformat() for name, bound in bounds if bound is not None}
+
+
+def _length(value: object) -> int | None:
+    usable = isinstance(value, int) and not isinstance(value, bool) and 0 < value <= SAFE_INTEGER_MAX
+    return value if usable else None  # type: ignore[return-value]
+
+
+def _length_bounds(hint: Mapping[str, Json]) -> dict[str, object]:
+    least, most = _length(hint.get("min_length")) or 1, _length(hint.get("max_length"))
+    if least > (REASON_CHARS_MAX if most is None else most):
+        return {"minLength": 1}
+    return {"minLength": least} if most is None else {"minLength": least, "maxLength": most}
 
 
 def day_of(bound: object, today: datetime.date) -> datetime.date | None:
@@ -124,7 +170,7 @@ def day_of(bound: object, today: datetime.date) -> datetime.date | None:
     relative = _RELATIVE.fullmatch(bound)
     try:
         if relative is None:
-            return datetime.date.fromisoformat(bound)
+            return datetime.datetime.fromisoformat(bound).date()
         sign, count, unit = relative.groups()
         return today if sign is None else _moved(today, int(sign + count), unit)
     except (ValueError, OverflowError):
@@ -139,14 +185,15 @@ def _moved(day: datetime.date, count: int, unit: str) -> datetime.date:
     return datetime.date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
 
 
-def _widget(item: InputField) -> dict[str, object]:
-    hint = item.hint if isinstance(item.hint, Mapping) else {}
+def _widget(hint: Mapping[str, Json], shape: Mapping[str, object]) -> dict[str, object]:
+    """How the field is drawn; a widget that its shape cannot fill is not named."""
     widget: dict[str, object] = {}
-    if hint.get("textarea") is True:
+    free_text = shape["type"] == "string" and "oneOf" not in shape and "format" not in shape
+    if hint.get("textarea") is True and free_text:
         widget["ui:widget"] = "textarea"
-    elif hint.get("radio") is True:
+    elif hint.get("radio") is True and ("oneOf" in shape or shape["type"] == "boolean"):
         widget["ui:widget"] = "radio"
     lookup = hint.get("lookup")
-    if isinstance(lookup, Mapping) and isinstance(lookup.get("tool"), str):
+    if isinstance(lookup, Mapping) and isinstance(lookup.get("tool"), str) and is_json(lookup):
         widget["ui:lookup"] = dict(lookup)
     return widget

@@ -8,10 +8,14 @@ the versions of the write targets that were shown. Change a byte and it is anoth
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from condor.core.ids import Digest, Json, SuspendId, digest_of, short_token
-from condor.core.suspend.reason import ReasonCode
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from condor.core.suspend.reason import ReasonCode
 
 
 def tool_contract(
@@ -29,13 +33,18 @@ def tool_contract(
         {
             "tool": tool,
             "descriptor": descriptor,
-            "op": op if isinstance(op, str) else None,
+            "op": op if isinstance(op, str) else None,  # the input holds what it is
             "input": resolved_input,
-            "policyClass": str(policy_class),
-            "effectiveTier": None if effective_tier is None else str(effective_tier),
+            "policyClass": _word(policy_class),
+            "effectiveTier": _word(effective_tier),
             "versions": dict(versions),
         }
     )
+
+
+def _word(value: object) -> str | None:
+    """A class or tier; of what is neither, its type, which is the same after a restart."""
+    return value if value is None or isinstance(value, str) else type(value).__name__
 
 
 def approval_step_contract(*, step_id: str, title: str, body: str) -> Digest:

@@ -7,17 +7,33 @@ Law: an answer either has exactly the card's shape or changes nothing. ``approve
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from condor.core.errors import AnswerInvalid, show
-from condor.core.ids import Json
+from condor.core.ids import kind_of
 from condor.core.outcome import is_json
+from condor.core.plan.reference import shown_token
 from condor.core.suspend.approval_schema import REASON_CHARS_MAX, approval_resume_schema
 from condor.core.suspend.reason import ReasonCode
 
-_DATE_TIME_CHARS_MAX = 40
+if TYPE_CHECKING:
+    from condor.core.ids import Json
+
+#: Options named in a refusal.
+_OPTIONS_SHOWN_MAX = 12
+#: RFC 3339 full-date and date-time; a moment without its offset is a guess.
+_FORMS = {
+    "date": (re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}"), "2026-11-30"),
+    "date-time": (
+        re.compile(
+            r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})"
+        ),
+        "2026-11-30T09:30:00Z",
+    ),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +67,12 @@ def reconcile_resume_schema() -> dict[str, object]:
         "type": "object",
         "properties": {
             "happened": {"type": "boolean", "title": "It happened"},
-            "reason": {"type": "string", "title": "How you know", "minLength": 1, "maxLength": REASON_CHARS_MAX},
+            "reason": {
+                "type": "string",
+                "title": "How you know",
+                "minLength": 1,
+                "maxLength": REASON_CHARS_MAX,
+            },
         },
         "required": ["happened", "reason"],
         "additionalProperties": False,
@@ -66,34 +87,45 @@ def resume_schema(reason: ReasonCode) -> dict[str, object]:
 def read_resume(reason: ReasonCode, schema: Mapping[str, object], data: object) -> Answer:
     """An answer of exactly the card's shape.
 
+    Args:
+        schema: the card's; an approval and a reconciliation have one shape whatever it says.
+
     Raises:
-        AnswerInvalid: with the place of the first fault.
+        AnswerInvalid: with the place of the first fault. The message quotes no value of the answer.
     """
-    if not isinstance(data, Mapping):
-        raise AnswerInvalid(f"the answer is {show(data)}; send an object")
     if not is_json(data):
-        raise AnswerInvalid("the answer holds something that is not JSON (NaN, a lone surrogate, a number beyond 2**53)")
+        raise AnswerInvalid(
+            "the answer holds something that is not JSON (NaN, a lone surrogate, a number beyond 2**53)"
+        )
+    if not isinstance(data, Mapping):
+        raise AnswerInvalid(f"the answer is {kind_of(data)}; send an object")
+    if reason is not ReasonCode.CLARIFICATION:
+        schema = resume_schema(reason)
     properties = cast("Mapping[str, Mapping[str, object]]", schema.get("properties", {}))
     required = cast("list[str]", schema.get("required", []))
     for key in data:
         if key not in properties:
-            raise AnswerInvalid(f"unknown key {show(key)}; take {', '.join(properties)}", path=f"/{key}")
+            raise AnswerInvalid(
+                f"unknown key {show(key)}; take {', '.join(properties)}", path=f"/{shown_token(key)}"
+            )
     for key in required:
         if key not in data:
-            raise AnswerInvalid(f"{key} is missing", path=f"/{key}")
+            raise AnswerInvalid(f"{key} is missing", path=f"/{shown_token(key)}")
     for key, value in data.items():
-        check_value(value, properties[key], f"/{key}")
+        check_value(value, properties[key], f"/{shown_token(key)}")
     return Answer(reason_code=reason, body=cast("Mapping[str, Json]", data))
 
 
 def check_value(value: object, shape: Mapping[str, object], path: str) -> None:
-    """One value against one property of a form schema.
+    """One value against one property of a form schema; type ``any`` is open inside.
 
     Raises:
         AnswerInvalid: with ``path``.
     """
-    options = cast("list[Mapping[str, object]] | None", shape.get("oneOf"))
+    options = cast("list[Mapping[str, object]]", shape.get("oneOf") or [])
     match shape.get("type"):
+        case "any":
+            return
         case "boolean":
             _need(isinstance(value, bool), value, "true or false", path)
         case "integer":
@@ -110,15 +142,15 @@ def check_value(value: object, shape: Mapping[str, object], path: str) -> None:
             _need(isinstance(value, str), value, "a text", path)
             if not options:
                 _check_text(cast("str", value), shape, path)
-    if options and not any(option["const"] == value and type(option["const"]) is type(value) for option in options):
-        raise AnswerInvalid(
-            f"{show(value)} is not an option; take {', '.join(str(option['const']) for option in options)}", path=path
-        )
+    # The type is checked above, so `==` meets no boolean; 1 and 1.0 are one number in JSON.
+    if options and not any(option["const"] == value for option in options):
+        offered = ", ".join(str(option["const"]) for option in options[:_OPTIONS_SHOWN_MAX])
+        raise AnswerInvalid(f"that is no option; take one of {show(offered)}", path=path)
 
 
 def _need(held: bool, value: object, wanted: str, path: str) -> None:  # noqa: FBT001 - a condition, not a switch
     if not held:
-        raise AnswerInvalid(f"{show(value)} is not {wanted}", path=path)
+        raise AnswerInvalid(f"{kind_of(value)} stands where {wanted} belongs", path=path)
 
 
 def _check_array(value: object, shape: Mapping[str, object], path: str) -> None:
@@ -128,40 +160,43 @@ def _check_array(value: object, shape: Mapping[str, object], path: str) -> None:
         raise AnswerInvalid("choose at least one", path=path)
     for index, item in enumerate(items):
         check_value(item, cast("Mapping[str, object]", shape.get("items", {})), f"{path}/{index}")
+    if shape.get("uniqueItems") is True and len(set(items)) < len(items):
+        raise AnswerInvalid("one of them stands twice", path=path)
 
 
 def _check_bounds(value: float, shape: Mapping[str, object], path: str) -> None:
     least, most = cast("float | None", shape.get("minimum")), cast("float | None", shape.get("maximum"))
     if least is not None and value < least:
-        raise AnswerInvalid(f"{value} is below {least}", path=path)
+        raise AnswerInvalid(f"the number is below {least}", path=path)
     if most is not None and value > most:
-        raise AnswerInvalid(f"{value} is above {most}", path=path)
+        raise AnswerInvalid(f"the number is above {most}", path=path)
 
 
 def _check_text(value: str, shape: Mapping[str, object], path: str) -> None:
-    least, most = cast("int", shape.get("minLength", 0)), cast("int", shape.get("maxLength", REASON_CHARS_MAX))
-    if len(value.strip()) < least:
+    least, most = (
+        cast("int", shape.get("minLength", 0)),
+        cast("int", shape.get("maxLength", REASON_CHARS_MAX)),
+    )
+    # What nobody can see is not written.
+    if len("".join(filter(str.isprintable, value)).strip()) < least:
         raise AnswerInvalid(f"write at least {least} character{'s' if least > 1 else ''}", path=path)
     if len(value) > most:
         raise AnswerInvalid(f"{len(value)} characters are too many; at most {most}", path=path)
-    if shape.get("format") in ("date", "date-time"):
-        _check_moment(value, shape, path)
+    form = shape.get("format")
+    if form in _FORMS:
+        _check_moment(value, form, shape, path)
 
 
-def _check_moment(value: str, shape: Mapping[str, object], path: str) -> None:
+def _check_moment(value: str, form: str, shape: Mapping[str, object], path: str) -> None:
+    pattern, example = _FORMS[form]
     try:
-        if len(value) > _DATE_TIME_CHARS_MAX:
+        if not pattern.fullmatch(value):
             raise ValueError(value)  # noqa: TRY301 - joins the parser's own refusal
-        day = (
-            datetime.date.fromisoformat(value)
-            if shape["format"] == "date"
-            else datetime.datetime.fromisoformat(value).date()
-        )
+        day = datetime.datetime.fromisoformat(value).date()
     except ValueError:
-        example = "2026-11-30" if shape["format"] == "date" else "2026-11-30T09:30:00Z"
-        raise AnswerInvalid(f"{show(value)} is not a {shape['format']}; write it as {example}", path=path) from None
+        raise AnswerInvalid(f"that is no {form}; write it as {example}", path=path) from None
     least, most = shape.get("formatMinimum"), shape.get("formatMaximum")
     if isinstance(least, str) and day.isoformat() < least:
-        raise AnswerInvalid(f"{value} is before {least}", path=path)
+        raise AnswerInvalid(f"the day is before {least}", path=path)
     if isinstance(most, str) and day.isoformat() > most:
-        raise AnswerInvalid(f"{value} is after {most}", path=path)
+        raise AnswerInvalid(f"the day is after {most}", path=path)
