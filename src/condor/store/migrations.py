@@ -46,10 +46,14 @@ _FIRST: Final = (
     "CREATE INDEX suspension_by_status ON suspension (status)",
     "CREATE INDEX suspension_by_run ON suspension (run_id)",
     "CREATE INDEX suspension_due ON suspension (expires_at) WHERE status = 'pending'",
+    # Rows are appended, so that a group of many runs fills few pages; their indexes are small.
     """CREATE TABLE event (
         run_id TEXT NOT NULL, seq INTEGER NOT NULL, kind TEXT NOT NULL, at TEXT NOT NULL,
         facts TEXT NOT NULL, PRIMARY KEY (run_id, seq)
-    ) WITHOUT ROWID""",
+    )""",
+    """CREATE TABLE payload (
+        run_id TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (run_id, key)
+    )""",
     # ``position`` keeps the order in which rows were stored, beside the number they claim, so that
     # verification sees rows that were inserted, doubled or moved.
     """CREATE TABLE audit (
@@ -57,9 +61,6 @@ _FIRST: Final = (
         prev_hash TEXT NOT NULL, hash TEXT NOT NULL
     )""",
     "CREATE INDEX audit_by_run ON audit (run_id, seq)",
-    """CREATE TABLE payload (
-        run_id TEXT NOT NULL, key TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (run_id, key)
-    ) WITHOUT ROWID""",
 )
 
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST,)

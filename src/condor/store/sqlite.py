@@ -1,7 +1,7 @@
 """The embedded store: one SQLite file, one writer that commits in groups, readers that cannot write.
 
 Route of a unit: ``commit`` → ``Grouper`` (event loop) → ``SqliteWriter`` (its thread): BEGIN IMMEDIATE,
-a savepoint a unit, COMMIT with ``synchronous=FULL`` → one call back into the loop for the whole group.
+each unit checked and written, COMMIT with ``synchronous=FULL`` → one call back into the loop a group.
 
 Law: a short read is a point read on a connection of the loop's own, its cursor always exhausted (an
 unfinished one keeps an old snapshot); a long read runs in a thread with a connection of its own.

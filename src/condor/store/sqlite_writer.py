@@ -1,7 +1,7 @@
 """The one thread with the one connection that writes and checkpoints.
 
-Law 1: a group is one transaction, each unit in a savepoint of its own; nobody is told before the commit.
-Law 2: a conflict or a bug of one unit ends that unit; an error of the disk ends the group, and leaves
+Law 1: a group is one transaction; nobody is told anything before its commit, the losers neither.
+Law 2: a conflict or a bug of one unit is that unit's; an error of the disk ends the group, and leaves
 the connection outside any transaction, fit for the next group.
 
 SQLite before 3.51.3 can lose a WAL reset when two connections checkpoint or write at once
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from condor.core.errors import CondorError, OurBug, StoreUnavailable
 from condor.ports.store import Committed, Conflict, Transition
-from condor.store.sqlite_units import apply_unit
+from condor.store.sqlite_units import plan_unit, write_unit
 
 if TYPE_CHECKING:
     from condor.ports.faults import Faults
@@ -27,12 +27,15 @@ if TYPE_CHECKING:
 _CLOCK: Final = "UPDATE meta SET value = ? WHERE key = 'clock'"
 _READ_CLOCK: Final = "SELECT value FROM meta WHERE key = 'clock'"
 
-#: What the driver raises about one unit's values; anything else it raises is about the disk.
+#: What writing raises because of one unit's values (a text that is no Unicode, a number of 65 bits, a value
+#: of no column's type); anything else the driver raises is about the disk.
 _UNSTORABLE: Final = (
     sqlite3.IntegrityError,
     sqlite3.ProgrammingError,
     sqlite3.InterfaceError,
     sqlite3.DataError,
+    UnicodeError,
+    OverflowError,
 )
 
 #: Anything else that needs the writing connection; it reports for itself.
@@ -80,6 +83,12 @@ class SqliteWriter:
         try:
             verdicts = self._commit(group)
             self._faults("writer.after-commit")
+        except _UNSTORABLE as error:
+            self._leave_transaction()
+            if len(group) > 1:
+                # One unit holds what no column takes, and had begun to write: each on its own, then.
+                return [verdict for unit in group for verdict in self._apply([unit])]
+            return [OurBug(f"a unit of run {group[0].run_id} cannot be stored: {error!r}")]
         except sqlite3.Error as error:
             self._leave_transaction()
             # One for each waiter: an exception that is raised twice tangles its tracebacks.
@@ -90,37 +99,28 @@ class SqliteWriter:
         return verdicts
 
     def _commit(self, group: Sequence[Transition]) -> Verdicts:
-        execute = self._cursor.execute
-        clock = self._clock
+        """One transaction for a group; a unit that is refused has written nothing."""
+        cursor, clock = self._cursor, self._clock
         verdicts: list[Committed | BaseException] = []
-        execute("BEGIN IMMEDIATE")
+        cursor.execute("BEGIN IMMEDIATE")
         for unit in group:
-            verdict = self._try(unit, clock)
-            verdicts.append(verdict)
-            if unit.at > clock and isinstance(verdict, Committed):
-                clock = unit.at
+            try:
+                plan = plan_unit(cursor, unit, clock)
+            except (Conflict, CondorError) as refused:
+                verdicts.append(refused)
+                continue
+            except (AttributeError, TypeError, ValueError, OverflowError) as error:
+                verdicts.append(OurBug(f"a unit of run {unit.run_id} is malformed: {error!r}"))
+                continue
+            write_unit(cursor, plan)
+            verdicts.append(plan.committed)
+            clock = max(clock, unit.at)
         if clock != self._clock:
-            execute(_CLOCK, (clock,))
+            cursor.execute(_CLOCK, (clock,))
         self._faults("writer.before-commit")
-        execute("COMMIT")
+        cursor.execute("COMMIT")
         self._clock = clock
         return verdicts
-
-    def _try(self, unit: Transition, clock: str) -> Committed | BaseException:
-        """One unit in its savepoint: done, or undone with the reason."""
-        self._cursor.execute("SAVEPOINT unit")
-        try:
-            verdict: Committed | BaseException = apply_unit(self._cursor, unit, clock)
-        except (Conflict, CondorError) as refused:
-            verdict = refused
-        except _UNSTORABLE as error:
-            verdict = OurBug(f"a unit of run {unit.run_id} cannot be stored: {error}")
-        except (AttributeError, TypeError, ValueError, OverflowError) as error:
-            verdict = OurBug(f"a unit of run {unit.run_id} is malformed: {error!r}")
-        if isinstance(verdict, BaseException):
-            self._cursor.execute("ROLLBACK TO unit")
-        self._cursor.execute("RELEASE unit")
-        return verdict
 
     def _leave_transaction(self) -> None:
         """Some errors end the transaction by themselves, others leave it open."""
