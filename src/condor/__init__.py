@@ -1,5 +1,6 @@
 """Condor: a runtime for AI agents that change real records."""
 
+from condor.bootstrap import Condor, Run
 from condor.core.errors import (
     AlreadyDecided,
     AnswerInvalid,
@@ -28,6 +29,7 @@ __all__ = [
     "AnswerRefused",
     "ArgSpec",
     "CardEvidence",
+    "Condor",
     "CondorError",
     "Effect",
     "HitlTier",
@@ -43,6 +45,7 @@ __all__ = [
     "RecordMoved",
     "RefusedInput",
     "RequestNotUnderstood",
+    "Run",
     "RunNotSuspendedError",
     "StaleSuspension",
     "SuspensionExpired",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op
+from condor.core.policy.classes import HitlTier, PolicyClass, exact_word, is_destructive_op
 from condor.core.policy.content import destructive_content
 from condor.core.policy.descriptor import Effect, ToolDescriptor
 from condor.core.policy.verdict import PolicyCall, PolicyContext, evaluate_tool_policy
@@ -74,7 +74,9 @@ def effect_keys(effects: tuple[Effect, ...]) -> frozenset[str]:
 def policy_call(tool: ToolDescriptor, args: Mapping[str, Json], *, registered: object = None) -> PolicyCall:
     """What the verdict needs of one call."""
     policy_class = resolve_policy_class(tool.policy_class, registered, tool.metadata)
-    if policy_class is PolicyClass.READ:
+    if exact_word(policy_class) == PolicyClass.READ:
+        if tool.metadata.get("mutating"):  # registration refuses it; should it get here, it is no class
+            policy_class = "read beside metadata.mutating"
         return PolicyCall(tool=tool.name, policy_class=policy_class, hitl_tier=tool.hitl_tier)
     op = resolve_op(tool, args)
     effects = effects_of(tool, args)

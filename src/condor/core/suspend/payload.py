@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from condor.core.ids import Digest, Json, StepId
-from condor.core.policy.verdict import PolicyVerdict
-from condor.core.suspend.reason import Origin, ReasonCode
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from condor.core.ids import Digest, Json, StepId
+    from condor.core.policy.verdict import PolicyVerdict
+    from condor.core.suspend.reason import Origin, ReasonCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,5 +46,10 @@ class SuspendRequest:
     #: The requester may answer too, whatever the roles say (clarifications).
     requester_may_answer: bool = False
     requester_excluded: bool = False
+    #: Digest of the call and ``verb target`` of its effects: what a denial of this card denies.
+    call_digest: Digest | None = None
+    effects: frozenset[str] = frozenset()
+    #: Digest of the descriptor as shown, to say why a card is stale.
+    descriptor_digest: Digest | None = None
     #: A reconcile card does not expire.
     expires: bool = True

@@ -1,0 +1,384 @@
+"""The composition root: the only module that picks implementations.
+
+``Condor`` is the public face of a process: it opens a store and packs, wires the pump, and offers the
+four verbs and what can be read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import datetime
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from condor.config import Settings
+import condor.core.audit as _audit
+
+ChainVerdict = getattr(_audit, 'ChainVerdict', object)
+verify_chain = getattr(_audit, 'verify_chain', None)
+from condor.core.errors import HomeUnusable, NotAllowed, RefusedInput, StaleSuspension, UnknownId, show
+from condor.core.ids import Json, SessionId
+from condor.core.policy.descriptor import ToolDescriptor
+from condor.core.run import LOCAL_PERSON, Principal, RunEvent, RunStatus
+from condor.dispatch import LocalDispatcher
+from condor.ports.clock import Clock
+from condor.ports.encoding import BODY_BYTES_MAX
+from condor.ports.faults import Faults, no_faults
+from condor.ports.model import Planner
+from condor.ports.packs import OpenedPack, Pack, PackSetup
+from condor.ports.store import AuditFilter, AuditRow, Store
+from condor.pump.phases.admit import StartRun
+from condor.pump.phases.suspend_resume import ResumeRun
+from condor.pump.segment import PumpPorts
+from condor.runtime import Runtime, run_snapshot, suspension_json
+from condor.runtime.hub import EventHub
+from condor.store.sqlite import SqliteStore
+from condor.tools.invocation import LocalToolbox
+from condor.tools.registry import ToolRegistry
+
+_CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
+#: Seconds between two looks for expired cards and runs that nobody works on.
+_TEND_EVERY_S = 5.0
+#: Seconds that a closing process gives to work in flight; what is left goes on at the next start.
+_GRACE_S = 10.0
+
+
+class SystemClock:
+    """The machine's clocks, and ids of 48 bits of time and 80 of chance (as ULID), ordered in a process."""
+
+    def __init__(self) -> None:
+        """Start at now."""
+        self._last = 0
+
+    def now(self) -> datetime.datetime:
+        """Wall time, UTC."""
+        return datetime.datetime.now(datetime.UTC)
+
+    def monotonic(self) -> float:
+        """Seconds that never go back."""
+        return time.monotonic()
+
+    def new_id(self, prefix: str) -> str:
+        """``prefix_`` and 26 characters."""
+        value = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10))
+        if value <= self._last:
+            value = self._last + 1
+        self._last = value
+        return f"{prefix}_" + "".join([_CROCKFORD[value >> shift & 31] for shift in range(125, -5, -5)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run as ``start`` returns it."""
+
+    id: str
+    session_id: str
+    status: RunStatus
+
+
+class Condor:
+    """One process of Condor: ``async with Condor(tools=[…]) as condor: …``."""
+
+    def __init__(
+        self,
+        *,
+        tools: Iterable[Any] = (),
+        packs: Sequence[Pack] = (),
+        planner: Planner | None = None,
+        database_url: str | None = None,
+        home: Path | str | None = None,
+        demo: bool = False,
+        settings: Settings | None = None,
+        clock: Clock | None = None,
+        today: Callable[[], datetime.date] | None = None,
+        faults: Faults = no_faults,
+        static_classes: Mapping[str, Any] | None = None,
+        read_only: bool = False,
+        tend: bool = True,
+    ) -> None:
+        """Nothing is opened before ``async with``.
+
+        Args:
+            tools: functions decorated with ``@tool``.
+            packs: tool packs to open with it.
+            planner: turns requests in words into plans; a pack may bring one.
+            database_url: ``sqlite:///file.db``; default: ``condor.db`` in the home.
+            home: directory for state; default: ``CONDOR_HOME`` or ``.condor``.
+            demo: open packs with their demonstration data.
+            today: the day of the record; default: a pack's, else the clock's.
+            static_classes: effect classes of tools whose descriptors do not say.
+            read_only: read beside a living owner; nothing is started or swept.
+            tend: look after expired cards and orphaned runs in the background.
+        """
+        self._settings = settings or Settings()
+        self._tools = tuple(tools)
+        self._packs = tuple(packs)
+        self._planner = planner
+        self._home = Path(home) if home is not None else self._settings.home
+        self._url = database_url or self._settings.database_url
+        self._demo = demo
+        self._clock: Clock = clock or SystemClock()
+        self._today = today
+        self._faults = faults
+        self._static_classes = static_classes
+        self._read_only = read_only
+        self._tend = tend
+        self._stack = AsyncExitStack()
+        self._opened: list[OpenedPack] = []
+        self._store: Store | None = None
+        self._runtime: Runtime | None = None
+        self._toolbox: LocalToolbox | None = None
+
+    # -- life --------------------------------------------------------------------------------
+
+    async def __aenter__(self) -> Self:
+        """Open the store, then the packs; take up what was interrupted."""
+        try:
+            await self._open()
+        except BaseException:
+            await self._stack.aclose()
+            raise
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Give work in flight its grace, then close."""
+        await self._stack.aclose()
+
+    async def _open(self) -> None:
+        path = self._database_path()
+        store = SqliteStore.open(path, faults=self._faults, read_only=self._read_only)
+        self._stack.push_async_callback(store.close)
+        self._store = store
+        for pack in self._packs:
+            setup = PackSetup(home=self._home, demo=self._demo, read_only=self._read_only, faults=self._faults)
+            self._opened.append(await self._stack.enter_async_context(pack.open(setup)))
+        registry = ToolRegistry(
+            [*self._tools, *(tool for pack in self._opened for tool in pack.tools)],
+            static_classes=self._static_classes,
+        )
+        self._toolbox = LocalToolbox(registry, clock=self._clock, today=self._day, faults=self._faults)
+        hub = EventHub()
+        ports = PumpPorts(
+            store=store,
+            toolbox=self._toolbox,
+            planner=self._planner or next((pack.planner for pack in self._opened if pack.planner), None),
+            clock=self._clock,
+            faults=self._faults,
+            announce=hub.announce,
+            suspend_ttl_s=self._settings.suspend_ttl_s,
+        )
+        dispatcher = LocalDispatcher()
+        self._runtime = Runtime(ports, dispatcher, hub)
+        if self._read_only:
+            return
+        self._stack.push_async_callback(dispatcher.drain, _GRACE_S)
+        await self._runtime.sweep()
+        await self._runtime.recover()
+        if self._tend:
+            tending = asyncio.create_task(self._look_after(self._runtime), name="condor-tend")
+            self._stack.push_async_callback(_cancelled, tending)
+
+    async def _look_after(self, runtime: Runtime) -> None:
+        while True:
+            await asyncio.sleep(_TEND_EVERY_S)
+            await runtime.sweep()
+            await runtime.recover()
+
+    def _database_path(self) -> Path:
+        if not self._url:
+            _make_home(self._home, create=not self._read_only)
+            return self._home / "condor.db"
+        scheme, _, rest = self._url.partition(":///")
+        if scheme != "sqlite" or not rest:
+            raise HomeUnusable(f"database {show(self._url)} is not known; take sqlite:///path/to/file.db")
+        return Path(rest)
+
+    def _day(self) -> datetime.date:
+        if self._today is not None:
+            return self._today()
+        fixed = next((pack.today for pack in self._opened if pack.today is not None), None)
+        return fixed or self._clock.now().date()
+
+    # -- the four verbs ----------------------------------------------------------------------
+
+    async def start(
+        self,
+        request: str | None = None,
+        *,
+        plan: Mapping[str, Any] | None = None,
+        autonomy: str = "guarded",
+        principal: Principal = LOCAL_PERSON,
+        session_id: str | None = None,
+    ) -> Run:
+        """Start a run from a request in words or from a plan; it goes on in the background.
+
+        Args:
+            autonomy: ``autonomous``, ``guarded`` or ``ambient``. Only a person's own request can be
+                autonomous; a program's is guarded.
+
+        Raises:
+            RefusedInput: with what is wrong; nothing is stored.
+        """
+        if (request is None) == (plan is None):
+            raise RefusedInput("give a request or a plan: exactly one of the two")
+        if request is not None and not request.strip():
+            raise RefusedInput("the request is empty; say what should be done")
+        if request is not None and len(request.encode("utf-8", "replace")) > BODY_BYTES_MAX:
+            raise RefusedInput(f"the request has more than {BODY_BYTES_MAX} bytes", code="too_large")
+        row = await self._running().start(
+            StartRun(
+                request=request,
+                plan=plan,
+                principal=principal,
+                autonomy=_allowed_autonomy(autonomy, principal),
+                session_id=SessionId(session_id) if session_id else None,
+            )
+        )
+        return Run(id=row.run_id, session_id=row.session_id, status=row.status)
+
+    async def resume(
+        self, run_id: str | None, suspend_id: str, data: object, *, principal: Principal = LOCAL_PERSON
+    ) -> None:
+        """Answer a card; the run goes on in the background.
+
+        Raises:
+            UnknownId, AnswerRefused: its subclass says why; nothing was changed.
+            StaleSuspension: nothing ran; a new card shows what would run now.
+        """
+        runtime = self._running()
+        wanted = ResumeRun(run_id=run_id, suspend_id=suspend_id, data=data, principal=principal)
+        accepted = await runtime.resume(wanted)
+        if accepted.stale is None:
+            return
+        await runtime.wait(accepted.run_id)
+        newer = await self._stored().suspensions(status="pending", run_id=accepted.run_id)
+        fresh = next((row.suspend_id for row in newer if row.step_id == accepted.step_id), None)
+        raise StaleSuspension(accepted.stale, next_suspend_id=fresh)
+
+    async def stop(self, run_id: str, *, principal: Principal = LOCAL_PERSON, reason: str = "") -> None:
+        """Stop a run; open cards are withdrawn, what is in flight finishes.
+
+        Raises:
+            UnknownId, RunNotSuspendedError, NotAllowed: nothing was changed.
+        """
+        if principal.kind == "person" and "auditor" in principal.roles:
+            raise NotAllowed(f"{principal.name} is auditor, a role that decides nothing")
+        await self._running().stop(run_id, principal, reason)
+
+    def watch(self, run_id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[RunEvent]:
+        """The run's events: replayed from ``after``, then live until its next rest (``follow``: its end)."""
+        return self._running().watch(run_id, after=after, follow=follow)
+
+    # -- what can be read --------------------------------------------------------------------
+
+    async def wait(self, run_id: str) -> dict[str, Json]:
+        """The snapshot of a run at its next rest: parked or ended."""
+        await self._running().wait(run_id)
+        return await self.show(run_id)
+
+    async def show(self, run_id: str) -> dict[str, Json]:
+        """The snapshot of a run as it is now.
+
+        Raises:
+            UnknownId: no such run.
+        """
+        stored = await self._stored().load(run_id)
+        if stored is None:
+            raise UnknownId("run", run_id, "see `condor runs`")
+        return run_snapshot(stored)
+
+    async def pending(self, *, limit: int = 50, after: str = "") -> list[dict[str, Json]]:
+        """Open cards over all runs, oldest first."""
+        store = self._stored()
+        rows = await store.suspensions(status="pending", limit=limit, after=after)
+        return [
+            suspension_json(row, await store.payloads(row.run_id, [f"card:{row.suspend_id}"])) for row in rows
+        ]
+
+    async def suspension(self, suspend_id: str) -> dict[str, Json]:
+        """One suspension.
+
+        Raises:
+            UnknownId: no such card.
+        """
+        row = await self._stored().suspension(suspend_id)
+        if row is None:
+            raise UnknownId("card", suspend_id, "see `condor pending`")
+        keys = [f"card:{suspend_id}", f"answer:{suspend_id}"]
+        return suspension_json(row, await self._stored().payloads(row.run_id, keys))
+
+    async def audit(
+        self, wanted: AuditFilter | None = None, *, limit: int = 1_000, after: tuple[str, int] = ("", 0)
+    ) -> Sequence[AuditRow]:
+        """Audit rows by run and sequence."""
+        return await self._stored().audit(wanted or AuditFilter(), limit=limit, after=after)
+
+    async def verify(self, run_id: str | None = None) -> AsyncIterator[ChainVerdict]:
+        """The verdict on every run's chain."""
+        async for chain in self._stored().audit_chains(run_id):
+            yield verify_chain(chain)
+
+    @property
+    def tools(self) -> Sequence[ToolDescriptor]:
+        """Every registered tool."""
+        assert self._toolbox is not None, "opened"  # noqa: S101 - names the invariant
+        return self._toolbox.all()
+
+    @property
+    def principals(self) -> Sequence[Principal]:
+        """People that the packs bring."""
+        return [person for pack in self._opened for person in pack.principals]
+
+    @property
+    def default_principal(self) -> Principal | None:
+        """Who a demo's commands act as when nobody is named."""
+        return next((pack.default_principal for pack in self._opened if pack.default_principal), None)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the packs want to be told to the person who opened them."""
+        return [note for pack in self._opened for note in pack.notes]
+
+    def _running(self) -> Runtime:
+        if self._runtime is None or self._read_only:
+            raise RuntimeError("use `async with Condor(…) as condor:` before calling it")
+        return self._runtime
+
+    def _stored(self) -> Store:
+        if self._store is None:
+            raise RuntimeError("use `async with Condor(…) as condor:` before calling it")
+        return self._store
+
+
+def _allowed_autonomy(autonomy: str, principal: Principal) -> str:
+    """The autonomy a run gets: a known word, and never autonomous for a program."""
+    if autonomy not in ("autonomous", "guarded", "ambient"):
+        raise RefusedInput(
+            f"autonomy {show(autonomy)} is unknown; take autonomous, guarded or ambient", code="unknown_autonomy"
+        )
+    if autonomy == "autonomous" and principal.kind != "person":
+        return "guarded"
+    return autonomy
+
+
+def _make_home(home: Path, *, create: bool) -> None:
+    if home.is_dir():
+        return
+    if not create:
+        raise HomeUnusable(f"there is no home at {home}; `condor run` makes one")
+    try:
+        home.mkdir(mode=0o700, parents=True)
+    except OSError as fault:
+        raise HomeUnusable(f"the home {home} cannot be made: {fault.strerror}; set CONDOR_HOME") from fault
+
+
+async def _cancelled(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task

@@ -1,0 +1,54 @@
+"""A compiled graph as JSON: stored at compile time and read back on every resume, never recompiled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from condor.core.graph.compiled import CompiledGraph, Coordinate, Node
+from condor.core.ids import Digest, Json, StepId
+
+
+def graph_to_json(graph: CompiledGraph) -> dict[str, Json]:
+    """``{"revision", "digest", "nodes": […]}``; absent parts of a node are left out."""
+    return {"revision": graph.revision, "digest": graph.digest, "nodes": [_node_to_json(n) for n in graph.nodes]}
+
+
+def _node_to_json(node: Node) -> dict[str, Json]:
+    parts: dict[str, Json] = {"id": node.step_id, "kind": node.kind, "after": list(node.after)}
+    if node.kind == "tool":
+        parts["tool"] = node.tool
+        parts["args"] = node.args
+    for key, value in (("title", node.title), ("body", node.body), ("onDeny", node.on_deny)):
+        if value:
+            parts[key] = value
+    if node.uses:
+        parts["uses"] = sorted(node.uses)
+    return parts
+
+
+def graph_from_json(stored: Mapping[str, Any]) -> CompiledGraph:
+    """The graph as it was stored.
+
+    Raises:
+        KeyError, TypeError: the stored graph is corrupt.
+    """
+    return CompiledGraph(
+        nodes=tuple(
+            Node(
+                coordinate=Coordinate(index),
+                step_id=StepId(node["id"]),
+                kind=node["kind"],
+                tool=node.get("tool", ""),
+                args=node.get("args", {}),
+                after=tuple(StepId(step) for step in node["after"]),
+                uses=frozenset(node.get("uses", ())),
+                on_deny=node.get("onDeny"),
+                title=node.get("title", ""),
+                body=node.get("body", ""),
+            )
+            for index, node in enumerate(stored["nodes"])
+        ),
+        revision=stored["revision"],
+        digest=Digest(stored["digest"]),
+    )

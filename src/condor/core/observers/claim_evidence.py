@@ -1,0 +1,43 @@
+"""What a run can prove: one entry a step, made from the journal, never from prose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from condor.core.outcome import StepStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepEvidence:
+    """How one step ended, as the closing may say it."""
+
+    step_id: str
+    tool: str
+    #: What the effect is called: "the prescription".
+    noun: str
+    #: The tool's class is not read.
+    effectful: bool
+    status: StepStatus
+    #: Stable word for why it did not succeed.
+    code: str = ""
+    #: One line with the details of a failure.
+    message: str = ""
+    #: The tool's own sentence about its success.
+    sentence: str = ""
+    #: Who declined it, as texts call them.
+    declined_by: str = ""
+    #: What they wrote beside it.
+    reason: str = ""
+    #: The step was handed to its tool at least once.
+    attempted: bool = False
+    #: The step had a card, answered or not.
+    gated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimEvidence:
+    """All a closing text may rest on."""
+
+    steps: tuple[StepEvidence, ...]
+    #: Why the run was cut short, as a sentence; empty when it was not.
+    halted: str = ""

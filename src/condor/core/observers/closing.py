@@ -1,0 +1,91 @@
+"""The closing text of a run, from its own evidence.
+
+Law 1: every effectful step that did not succeed is named, whatever else is said.
+Law 2: ``⚠ Not completed:`` is for what was gated or attempted without success, ``⚠ Not executed:`` for
+what was never dispatched or was refused by role (mission: claim-guard.ts:87-185).
+Law 3: foreign text cannot carry these prefixes; the sign is escaped where it enters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from condor.core.observers.claim_evidence import ClaimEvidence, StepEvidence
+from condor.core.outcome import StepStatus
+
+CORRECTION_PREFIX = "⚠ Correction:"
+NOT_COMPLETED_PREFIX = "⚠ Not completed:"
+NOT_EXECUTED_PREFIX = "⚠ Not executed:"
+_SIGN = "⚠"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """One thing that did not happen."""
+
+    kind: str
+    step_id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closing:
+    """The text, and its notices apart."""
+
+    text: str
+    notices: tuple[Notice, ...]
+
+
+def compose_closing(evidence: ClaimEvidence) -> Closing:
+    """What happened, then what did not, in the order of the plan."""
+    done = [_said(step) for step in evidence.steps if step.status is StepStatus.SUCCEEDED and step.sentence]
+    notices = tuple(_notice(step) for step in evidence.steps if step.status is not StepStatus.SUCCEEDED)
+    if not done and not notices:
+        done = ["Done." if evidence.steps else "There was nothing to do."]
+    opening = [escape_sign(evidence.halted)] if evidence.halted else []
+    return Closing(text="\n".join([*opening, *done, *(notice.text for notice in notices)]), notices=notices)
+
+
+def escape_sign(text: str) -> str:
+    """Foreign text without the sign that opens our notices."""
+    return text.replace(_SIGN, "(!)")
+
+
+def _said(step: StepEvidence) -> str:
+    return escape_sign(step.sentence)
+
+
+def _notice(step: StepEvidence) -> Notice:
+    kind, text = _explained(step)
+    prefix = NOT_COMPLETED_PREFIX if kind == "not-completed" else NOT_EXECUTED_PREFIX
+    return Notice(kind=kind, step_id=step.step_id, text=f"{prefix} {escape_sign(text)}")
+
+
+def _explained(step: StepEvidence) -> tuple[str, str]:
+    """Whether it was tried or never begun, and why, in one sentence."""
+    noun = step.noun
+    detail = f": {step.message}" if step.message else ""
+    match step.status, step.code:
+        case StepStatus.SKIPPED, "denied":
+            why = f" ({step.reason})" if step.reason else ""
+            return "not-completed", f"{noun} was declined by {step.declined_by}{why}. It was not run."
+        case StepStatus.SKIPPED, "denied_before":
+            return "not-completed", f"{noun} was declined before in this run and was not asked again."
+        case StepStatus.SKIPPED, "expired":
+            return "not-completed", f"{noun} was not approved in time. It was not run."
+        case StepStatus.SKIPPED, "role":
+            return "not-executed", f"{noun} {step.message}."
+        case StepStatus.UNKNOWN, _:
+            return "not-completed", f"it is not known whether {noun} happened{detail}. Check the record."
+        case StepStatus.FAILED, _:
+            return "not-completed", f"{noun} failed{detail}."
+        case StepStatus.DEGRADED, _:
+            return "not-completed", f"{noun} was done only in part{detail}."
+        case StepStatus.SKIPPED, "upstream":
+            return "not-executed", f"{noun} was not reached{detail}."
+        case StepStatus.SKIPPED, _ if step.gated and not step.attempted:
+            return "not-completed", f"{noun} was still waiting for an answer when the run ended. It was not run."
+        case StepStatus.SKIPPED, _ if step.attempted:
+            return "not-completed", f"{noun} was not done{detail}."
+        case _:
+            return "not-executed", f"{noun} was not reached{detail}."

@@ -1,0 +1,82 @@
+"""The tools port: what the pump needs of the tools of this process."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from condor.core.ids import Json
+from condor.core.policy.descriptor import ToolDescriptor
+from condor.core.run import Principal
+from condor.core.suspend import CardEvidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invocation:
+    """One call of a tool's function or of one of its hooks."""
+
+    tool: ToolDescriptor
+    args: Mapping[str, Json]
+    run_id: str
+    step_id: str
+    attempt: int
+    principal: Principal
+    approved_by: Principal | None = None
+    #: Empty for reads.
+    key: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    answers: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcileAnswer:
+    """What the outside system says of a call of unknown outcome; None: it cannot say."""
+
+    happened: bool | None
+    value: Json = None
+
+
+class Toolbox(Protocol):
+    """Every tool of the process, and how to run one."""
+
+    #: The day of the record.
+    today: datetime.date
+
+    def find(self, name: str) -> ToolDescriptor | None:
+        """The tool of this name."""
+        ...
+
+    def known(self) -> Mapping[str, frozenset[str] | None]:
+        """Tool name → the closed set of its arguments (None: open), for the compiler."""
+        ...
+
+    def all(self) -> Sequence[ToolDescriptor]:
+        """Every tool, for the planner."""
+        ...
+
+    def registered_class(self, name: str) -> object:
+        """What the static registry says of a tool's effect class."""
+        ...
+
+    def is_effectful(self, tool: ToolDescriptor) -> bool:
+        """Whether the tool's class is anything but read."""
+        ...
+
+    async def invoke(self, call: Invocation) -> object:
+        """Run it within its time: JSON, ``ToolResult``, ``NeedInput``, or the exception or
+        ``TimedOut`` that ended it, as a value. Never raises but for cancellation."""
+        ...
+
+    async def preview(self, call: Invocation) -> CardEvidence:
+        """Read what its card must show.
+
+        Raises:
+            ToolError: the record cannot be read, so no card can be shown.
+        """
+        ...
+
+    async def reconcile(self, call: Invocation) -> ReconcileAnswer:
+        """Ask the outside system; a hook that is missing or fails answers None."""
+        ...

@@ -1,0 +1,1 @@
+"""The pump: phases in order, one place that suspends, one unit of work at a time."""

@@ -1,0 +1,101 @@
+"""One step's call as the leaf sees it: references resolved, answers merged, approval attached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput
+from condor.core.graph import Node
+from condor.core.ids import Digest, Json, StepId
+from condor.core.outcome import FULFILLED
+from condor.core.plan.reference import MISSING, resolve_references
+from condor.core.policy.descriptor import ToolDescriptor
+from condor.core.run import Principal
+from condor.core.suspend import Answer, ReasonCode, read_reason_code
+from condor.ports.encoding import decode
+from condor.ports.store import SuspensionRow
+from condor.pump.segment import PumpPorts
+from condor.pump.state import RunState
+
+
+def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor) -> ToolCallInput:
+    """Everything the leaf decides on, from server state alone."""
+    args, answers = _arguments(state, node, tool)
+    denied_calls, denied_effects = _denied(state)
+    return ToolCallInput(
+        node=node,
+        tool=tool,
+        registered=ports.toolbox.registered_class(tool.name),
+        args=args,
+        answers=answers,
+        requester=state.requester,
+        autonomy=state.autonomy,
+        denied_effects=denied_effects,
+        denied_calls=denied_calls,
+        today=ports.toolbox.today,
+        approval=given_approval(state, node.step_id),
+    )
+
+
+def _arguments(
+    state: RunState, node: Node, tool: ToolDescriptor
+) -> tuple[Mapping[str, Json], Mapping[str, Json]]:
+    """Arguments, and answers that are no arguments of the tool."""
+    args: dict[str, Json] = dict(node.args)
+    if node.uses:
+
+        def result_of(step: str) -> Any:
+            step_id = StepId(step)
+            return state.result(step_id) if state.statuses.get(step_id) in FULFILLED else MISSING
+
+        args = dict(cast("Mapping[str, Json]", resolve_references(node.args, result_of)))
+    answers: dict[str, Json] = {}
+    if state.suspensions:
+        for row in state.suspensions_of(node.step_id):
+            if row.status == "answered" and read_reason_code(row.reason_code) is ReasonCode.CLARIFICATION:
+                for name, value in answer_body(state, row).items():
+                    (args if name in tool.args_by_name else answers)[name] = value
+    return args, answers
+
+
+def answer_body(state: RunState, row: SuspensionRow) -> Mapping[str, Json]:
+    """What a person answered; empty where the payload was erased."""
+    stored = state.payload(f"answer:{row.suspend_id}")
+    return cast("Mapping[str, Json]", stored["body"]) if stored else {}
+
+
+def decided_by(state: RunState, row: SuspensionRow) -> Principal:
+    """Who closed a suspension, as texts call them."""
+    stored = state.payload(f"answer:{row.suspend_id}")
+    if stored and "by" in stored:
+        return Principal.from_json(stored["by"])
+    return Principal(id=row.decided_by or "somebody")
+
+
+def given_approval(state: RunState, step_id: StepId) -> GivenApproval | None:
+    """The step's unconsumed approval, if there is one."""
+    for row in state.suspensions_of(step_id):
+        if row.status == "approved" and not row.consumed:
+            card = state.payload(f"card:{row.suspend_id}") or {}
+            alerts = card.get("evidence", {}).get("alerts", [])
+            return GivenApproval(
+                suspend_id=row.suspend_id,
+                contract_hash=row.contract_hash,
+                answer=Answer(reason_code=ReasonCode.APPROVAL, body=answer_body(state, row)),
+                alerts=tuple(alerts),
+            )
+    return None
+
+
+def _denied(state: RunState) -> tuple[frozenset[Digest], frozenset[str]]:
+    """Calls and effects that people have denied in this run."""
+    calls: set[Digest] = set()
+    effects: set[str] = set()
+    for row in state.suspensions.values():
+        if row.status == "denied":
+            facts = decode(row.facts)
+            if facts.get("call"):
+                calls.add(Digest(facts["call"]))
+            effects.update(facts.get("effects", ()))
+    return frozenset(calls), frozenset(effects)

@@ -1,0 +1,69 @@
+"""The loop: run phases until the run rests. The only caller of the suspend funnel.
+
+Law: a phase returns a value; the loop acts on it. Nothing else parks, and a phase that returns
+anything else is a bug that ends the run as failed, with its reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import assert_never
+
+from condor.core.run import RunStatus
+from condor.pump.phases import Done, Next, Phase, PhaseResult, Rest, Stopped, Suspended
+from condor.pump.phases.close import close
+from condor.pump.phases.dispatch import dispatch
+from condor.pump.segment import LookAgain, RunLost, Segment
+from condor.pump.suspend_funnel import park
+
+
+async def drive(segment: Segment, phase: Phase) -> None:
+    """Work on a run until it rests: parked, or at its end. Leaves at work are awaited or cancelled."""
+    segment.ports.faults("segment.begun")
+    try:
+        while True:
+            try:
+                following = await _act(segment, await phase(segment))
+            except LookAgain:
+                await segment.look_again()
+                following = dispatch
+            if following is None:
+                return
+            phase = following
+    except RunLost:
+        return
+    finally:
+        await _abandon(segment)
+
+
+async def _act(segment: Segment, result: PhaseResult) -> Phase | None:
+    """Do what the phase said; the next phase, or None when the run rests."""
+    match result:
+        case Next():
+            return result.phase
+        case Suspended():
+            try:
+                await park(segment, result.asked, rests=result.rests)
+            except LookAgain:
+                segment.asked.appendleft(result.asked)
+                raise
+            return None if result.rests else dispatch
+        case Rest():
+            if segment.state.status is RunStatus.EXECUTING:
+                await segment.commit(status=RunStatus.SUSPENDED, cause="parked")
+            return None
+        case Stopped():
+            return close
+        case Done():
+            return None
+        case _:
+            assert_never(result)
+
+
+async def _abandon(segment: Segment) -> None:
+    """Cancel what is still at work: only when the loop itself failed or was cancelled."""
+    tasks = list(segment.tasks)
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.gather(*tasks, return_exceptions=True)

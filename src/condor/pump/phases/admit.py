@@ -1,0 +1,80 @@
+"""Admit: a request or a plan becomes a created run.
+
+Law: a given plan is parsed and compiled before anything is stored: bad input changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from condor.core.compiler import compile_plan
+from condor.core.graph import CompiledGraph
+from condor.core.ids import DEFAULT_TENANT, RunId, SessionId
+from condor.core.plan import parse_plan
+from condor.core.run import EventKind, Principal, RunStatus, check_transition
+from condor.ports.encoding import encode
+from condor.ports.store import NewRun
+from condor.pump.phases.plan import adopt_plan
+from condor.pump.segment import PumpPorts, Segment, entry
+from condor.pump.state import RunState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRun:
+    """What a person or program asks for, checked at the edge: exactly one of request and plan."""
+
+    request: str | None
+    plan: Mapping[str, object] | None
+    principal: Principal
+    autonomy: str
+    session_id: SessionId | None = None
+
+
+async def admit(start: StartRun, ports: PumpPorts) -> Segment:
+    """Store the run; its segment is ready to be driven.
+
+    Raises:
+        PlanRefused: the given plan; nothing is stored.
+    """
+    graph: CompiledGraph | None = None
+    if start.plan is not None:
+        graph = compile_plan(parse_plan(start.plan), ports.toolbox.known())
+    run_id = RunId(ports.clock.new_id("run"))
+    session_id = start.session_id or SessionId(ports.clock.new_id("ses"))
+    check_transition(RunStatus.CREATED, RunStatus.PLANNING, "admitted")
+    state = RunState(
+        run_id=run_id,
+        tenant_id=DEFAULT_TENANT,
+        session_id=session_id,
+        status=RunStatus.PLANNING,
+        epoch=1,
+        answers=0,
+        requester=start.principal,
+        autonomy=start.autonomy,
+        created_at=ports.at(),
+    )
+    if graph is not None:
+        check_transition(RunStatus.PLANNING, RunStatus.EXECUTING, "planned")
+        state.status = RunStatus.EXECUTING
+    create = NewRun(
+        session_id=session_id,
+        status=state.status,
+        requester=encode(start.principal.to_json()),
+        autonomy=start.autonomy,
+    )
+    segment = Segment(state, ports, create=create)
+    segment.event(
+        EventKind.RUN_STARTED,
+        sessionId=session_id,
+        autonomy=start.autonomy,
+        requester=start.principal.id,
+        request="request" if start.request is not None else None,
+    )
+    segment.audit(entry(segment, "run-started"))
+    if start.request is not None:
+        segment.payload("request", {"text": start.request})
+    if graph is not None:
+        adopt_plan(segment, start.plan, graph)
+    await segment.commit()
+    return segment

@@ -1,0 +1,231 @@
+"""Close: the closing text from the run's own evidence, before every terminal state.
+
+Law: whatever ended the run, every effect that did not happen is named; an effect of unknown outcome
+stays unknown and is said to be.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import replace
+from typing import Any
+
+from condor.core.audit import AuditEntry, encode_entry
+from condor.core.graph import Node
+from condor.core.observers import NOT_EXECUTED_PREFIX, ClaimEvidence, Closing, StepEvidence, compose_closing
+from condor.core.outcome import SETTLED, StepStatus, run_end
+from condor.core.run import SYSTEM, EventKind, Principal, RunStatus, TransitionCause, check_transition
+from condor.ports.encoding import encode
+from condor.ports.store import Decide, Expect, StepRow, StoredRun, Transition
+from condor.pump.call import answer_body, decided_by
+from condor.pump.phases.result import Done, PhaseResult
+from condor.pump.segment import PumpPorts, Segment, entry, is_open
+from condor.pump.staging import Staging
+
+_HALT_CAUSES: dict[str, TransitionCause] = {"denied": "denied", "stopped": "stopped", "expired": "expired"}
+
+
+async def close(segment: Segment) -> PhaseResult:
+    """Compose the closing text and give the run its terminal state, in one unit."""
+    moves = Staging()
+    status, cause = stage_end(segment, moves)
+    segment.ports.faults("end.staged")
+    await segment.commit(moves, status=status, cause=cause)
+    segment.ports.faults("end.announced")
+    return Done()
+
+
+async def end_corrupt(stored: StoredRun, ports: PumpPorts, why: str) -> None:
+    """End a run whose stored state cannot be read: failed, with the reason; nothing is run."""
+    run = stored.run
+    cause: TransitionCause = "corrupt" if run.status is RunStatus.SUSPENDED else "bug"
+    check_transition(run.status, RunStatus.FAILED, cause)
+    said = f"{NOT_EXECUTED_PREFIX} the stored state of this run cannot be read ({why}); nothing more was run."
+    row = AuditEntry(
+        at=ports.at(),
+        tenant_id=run.tenant_id,
+        run_id=run.run_id,
+        session_id=run.session_id,
+        decision="run-ended",
+        reason_code=f"failed:{cause}",
+        actor=SYSTEM.id,
+    )
+    await ports.store.commit(
+        Transition(
+            run_id=run.run_id,
+            tenant_id=run.tenant_id,
+            at=ports.at(),
+            expect=Expect(epoch=run.epoch, statuses=frozenset({run.status})),
+            status=RunStatus.FAILED,
+            raise_epoch=True,
+            decide=[
+                Decide(suspend_id=card.suspend_id, status="withdrawn", decided_by=SYSTEM.id, refuse_expired=False)
+                for card in stored.suspensions
+                if card.status == "pending"
+            ],
+            events=[
+                (EventKind.TEXT_DONE, encode({"text": "closing"})),
+                (EventKind.RUN_ENDED, encode({"status": RunStatus.FAILED, "cause": cause})),
+            ],
+            audit=[encode_entry(row)],
+            payloads=[("closing", encode({"text": said, "notices": []}))],
+        )
+    )
+    ports.announce(run.run_id, run.seq + 2)
+
+
+async def end_without_plan(segment: Segment, code: str, said: str) -> PhaseResult:
+    """A request that is not understood: the answer says what can be done, and the run has failed."""
+    moves = Staging()
+    _stage_text(segment, Closing(text=said, notices=()), moves)
+    _stage_terminal(segment, moves, RunStatus.FAILED, code)
+    await segment.commit(moves, status=RunStatus.FAILED, cause="not-planned")
+    return Done()
+
+
+def stage_end(segment: Segment, moves: Staging) -> tuple[RunStatus, TransitionCause]:
+    """Stage closing text and end; the terminal status and its cause."""
+    state = segment.state
+    halt = state.halt
+    if halt is not None:
+        stage_withdrawals(segment, moves)
+        _drop_open_steps(segment, moves, str(halt["cause"]))
+    closing = compose_closing(evidence_of(segment))
+    segment.ports.faults("closing.composed")
+    _stage_text(segment, closing, moves)
+    if halt is not None:
+        status, cause = RunStatus.ABORTED, _HALT_CAUSES[str(halt["cause"])]
+    else:
+        # INVARIANT: a run without a halt closes only after its plan was dispatched.
+        assert state.graph is not None, "close without a graph"  # noqa: S101 - names the invariant
+        status = RunStatus(run_end({str(k): v for k, v in state.statuses.items()}, state.graph.sinks))
+        cause = "nothing-reached" if status is RunStatus.FAILED else "nothing-left"
+    _stage_terminal(segment, moves, status, cause)
+    return status, cause
+
+
+def stage_withdrawals(segment: Segment, moves: Staging) -> None:
+    """Withdraw every card that is still open, each with its audit row."""
+    halt = segment.state.halt
+    actor = Principal.from_json(halt["by"]).id if halt else "system"
+    closing = {decision.suspend_id for decision in moves.decide}
+    for card in segment.state.open_suspensions():
+        if card.suspend_id in closing:
+            continue
+        moves.decide.append(
+            Decide(suspend_id=card.suspend_id, status="withdrawn", decided_by=actor, refuse_expired=False)
+        )
+        segment.event(
+            EventKind.SUSPENSION_CLOSED, moves, stepId=card.step_id, suspendId=card.suspend_id, status="withdrawn", by=actor
+        )
+        segment.audit(
+            entry(
+                segment,
+                "withdrawn",
+                step_id=card.step_id,
+                approval_id=card.step_id,
+                suspend_id=card.suspend_id,
+                reason_code=card.reason_code,
+                origin=card.origin,
+                tool=card.tool or None,
+                contract_hash=card.contract_hash,
+                actor=actor,
+            ),
+            moves,
+        )
+
+
+def _drop_open_steps(segment: Segment, moves: Staging, cause: str) -> None:
+    """What was not begun is skipped; what was begun without a known outcome stays unknown."""
+    state = segment.state
+    for step_id, status in list(state.statuses.items()):
+        if not is_open(status):
+            continue
+        row = state.row(step_id)
+        begun = row.status in (StepStatus.STARTED, StepStatus.UNKNOWN)
+        row = replace(
+            row,
+            status=StepStatus.UNKNOWN if begun else StepStatus.SKIPPED,
+            code=(row.code or "interrupted") if begun else cause if status is StepStatus.SUSPENDED else "not_reached",
+        )
+        state.put_step(row)
+        moves.step(row)
+
+
+def _stage_text(segment: Segment, closing: Closing, moves: Staging) -> None:
+    notices = [{"kind": n.kind, "stepId": n.step_id, "text": n.text} for n in closing.notices]
+    segment.payload("closing", {"text": closing.text, "notices": notices}, moves)
+    segment.event(EventKind.TEXT_DONE, moves, text="closing")
+
+
+def _stage_terminal(segment: Segment, moves: Staging, status: RunStatus, cause: str) -> None:
+    halt = segment.state.halt
+    actor = Principal.from_json(halt["by"]).id if halt else segment.state.requester.id
+    segment.event(EventKind.RUN_ENDED, moves, status=status, cause=cause)
+    segment.audit(entry(segment, "run-ended", reason_code=f"{status}:{cause}", actor=actor), moves)
+
+
+def evidence_of(segment: Segment) -> ClaimEvidence:
+    """The run's own evidence, step by step in graph order."""
+    state = segment.state
+    nodes = state.graph.nodes if state.graph is not None else ()
+    return ClaimEvidence(steps=tuple(_step_evidence(segment, node) for node in nodes), halted=_halted(segment))
+
+
+def _halted(segment: Segment) -> str:
+    halt = segment.state.halt
+    if halt is None:
+        return ""
+    match halt["cause"]:
+        case "stopped":
+            reason = (segment.state.payload("halt") or {}).get("reason")
+            why = f" ({reason})" if reason else ""
+            return f"The run was stopped by {Principal.from_json(halt['by']).name}{why}."
+        case "expired":
+            return "The run ended because an approval was not given in time."
+        case _:
+            return ""
+
+
+def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
+    state = segment.state
+    row: StepRow = state.row(node.step_id)
+    cards = list(state.suspensions_of(node.step_id))
+    denial = next((card for card in cards if card.status == "denied"), None)
+    result = state.payload(f"result:{node.step_id}") or {}
+    tool = segment.ports.toolbox.find(node.tool) if node.kind == "tool" else None
+    status = state.statuses[node.step_id]
+    noun = node.title or (tool.noun or f"“{tool.title or tool.name}”" if tool else node.tool or "an approval")
+    return StepEvidence(
+        step_id=node.step_id,
+        tool=node.tool,
+        noun=noun,
+        effectful=tool is None or segment.ports.toolbox.is_effectful(tool),
+        status=status if status in SETTLED else _open_as(status),
+        code=row.code,
+        message=str(result.get("message", "")),
+        sentence=_sentence(segment, node, result.get("value")) if status is StepStatus.SUCCEEDED else "",
+        declined_by=decided_by(state, denial).name if denial is not None else "",
+        reason=str(answer_body(state, denial).get("reason") or "") if denial is not None else "",
+        attempted=row.key is not None,
+        gated=bool(cards),
+    )
+
+
+def _open_as(status: StepStatus) -> StepStatus:
+    return StepStatus.UNKNOWN if status is StepStatus.UNKNOWN else StepStatus.SKIPPED
+
+
+def _sentence(segment: Segment, node: Node, value: Any) -> str:
+    """The tool's own sentence, or a plain one where it has none or throws."""
+    state = segment.state
+    if node.kind == "approval":
+        return f"Approved: {node.title}."
+    tool = segment.ports.toolbox.find(node.tool)
+    if tool is None:
+        return f"{node.tool}: done."
+    called = state.payload(f"args:{node.step_id}") or {}
+    if tool.report is not None:
+        with contextlib.suppress(Exception):  # a hook of a tool author cannot cost the run its closing
+            return str(tool.report(called.get("args", {}), value))
+    return f"{node.title or tool.title or tool.name}: done."

@@ -1,0 +1,405 @@
+"""Suspend and resume: an answer is read, checked and won before any work; then the run goes on.
+
+Checks in this order: the card exists (404), the answer has its shape (422), the principal may answer
+(403), the card is open and is still what would run (409). The first thing an answer *does* is a
+compare-and-set: of any number of answers one wins, the others are told who.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from condor.core.compiler.leaves.tool_call import contract_now
+from condor.core.errors import (
+    AlreadyDecided,
+    AnswerRefused,
+    NotAnApprover,
+    OurBug,
+    RunNotSuspendedError,
+    StaleSuspension,
+    SuspensionExpired,
+    UnknownId,
+)
+from condor.core.ids import StepId, SuspendId, digest_of
+from condor.core.outcome import StepOutcome, StepStatus, skipped
+from condor.core.run import DECIDES_NOTHING, SYSTEM, TERMINAL, EventKind, Principal, RunStatus
+from condor.core.suspend import Answer, Origin, ReasonCode, read_reason_code, read_resume, resume_schema
+from condor.ports.encoding import decode
+from condor.ports.store import Conflict, Decide, StoredRun, SuspensionRow, SuspensionStatus, Transition
+from condor.pump.call import call_of, decided_by
+from condor.pump.phases.close import end_corrupt, stage_end, stage_withdrawals
+from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment, entry
+from condor.pump.staging import Staging
+from condor.pump.state import RunState
+
+#: Each retry means that another answer to the same run won meanwhile.
+_RACES_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeRun:
+    """An answer as it reaches the runtime; ``principal`` is the signed-in one."""
+
+    run_id: str | None
+    suspend_id: str
+    data: object
+    principal: Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """The answer won."""
+
+    run_id: str
+    step_id: StepId
+    #: To be driven from dispatch; None when the run ended with the answer or is at work already.
+    segment: Segment | None
+    #: Why the card was stale: the run goes on to ask again, and the answer was not taken.
+    stale: str | None = None
+
+
+async def answer(resume: ResumeRun, ports: PumpPorts) -> Accepted:
+    """Take one answer.
+
+    Raises:
+        UnknownId: no such card (of this run).
+        AnswerRefused: its subclass says why; the card and the run are as they were.
+    """
+    for _ in range(_RACES_MAX):
+        stored, row = await _find(resume, ports)
+        state = await _readable(stored, ports)
+        reading = _read(resume, state, row)
+        await _check_right(resume, state, row, ports)
+        _check_open(state, row)
+        segment = Segment(state, ports)
+        try:
+            return await _decide(segment, row, reading, resume.principal)
+        except (LookAgain, RunLost):
+            continue
+        except Conflict as conflict:
+            raise _lost(conflict, state) from None
+    raise OurBug(f"answers to run {resume.run_id} keep overtaking this one")
+
+
+async def _readable(stored: StoredRun, ports: PumpPorts) -> RunState:
+    """The run's state; a run whose stored state is corrupt ends as failed."""
+    try:
+        state = RunState.from_store(stored)
+        if state.graph is None and state.status is RunStatus.SUSPENDED:
+            raise KeyError("graph")  # noqa: TRY301 - joins the decoder's own refusals
+    except (KeyError, TypeError, ValueError) as fault:
+        if stored.run.status not in TERMINAL:
+            await end_corrupt(stored, ports, f"{type(fault).__name__}: {fault}")
+        raise RunNotSuspendedError(f"the stored state of run {stored.run.run_id} cannot be read; it has ended as failed") from None
+    return state
+
+
+async def _find(resume: ResumeRun, ports: PumpPorts) -> tuple[StoredRun, SuspensionRow]:
+    run_id = resume.run_id
+    if run_id is None:
+        known = await ports.store.suspension(resume.suspend_id)
+        if known is None:
+            raise UnknownId("card", resume.suspend_id, "see `condor pending`")
+        run_id = known.run_id
+    stored = await ports.store.load(run_id)
+    if stored is None:
+        raise UnknownId("run", run_id)
+    row = next((row for row in stored.suspensions if row.suspend_id == resume.suspend_id), None)
+    if row is None:
+        await _reject(ports, stored, resume.principal, suspend_id=None, why="unknown_card")
+        raise UnknownId("card", resume.suspend_id, f"run {run_id} never asked this; see `condor show {run_id} --why`")
+    return stored, row
+
+
+async def _reject(
+    ports: PumpPorts, stored: StoredRun, principal: Principal, *, suspend_id: str | None, why: str
+) -> None:
+    """Audit an attempt to answer that had no right to."""
+    segment = Segment(RunState.from_store(stored), ports)
+    segment.audit(entry(segment, "decision-rejected", suspend_id=suspend_id, reason_code=why, actor=principal.id))
+    await ports.store.commit(
+        Transition(run_id=stored.run.run_id, at=ports.at(), audit=segment.facts.audit)
+    )
+
+
+def _read(resume: ResumeRun, state: RunState, row: SuspensionRow) -> Answer:
+    reason = read_reason_code(row.reason_code)
+    schema: Mapping[str, object] = resume_schema(reason)
+    if reason is ReasonCode.CLARIFICATION:
+        card = state.payload(f"card:{row.suspend_id}") or {}
+        schema = card.get("resumeSchema", {"properties": {}})
+    return read_resume(reason, schema, resume.data)
+
+
+async def _check_right(resume: ResumeRun, state: RunState, row: SuspensionRow, ports: PumpPorts) -> None:
+    refusal = may_not_answer(resume.principal, row)
+    if refusal is None:
+        return
+    stored = await ports.store.load(state.run_id)
+    if stored is not None:
+        await _reject(ports, stored, resume.principal, suspend_id=row.suspend_id, why="not_an_approver")
+    raise NotAnApprover(refusal)
+
+
+def may_not_answer(principal: Principal, row: SuspensionRow) -> str | None:
+    """Why this principal may not answer this card; None when they may."""
+    facts = decode(row.facts)
+    if principal.kind != "person":
+        return f"{principal.name} is a {principal.kind}; only a person answers cards"
+    if principal.roles & DECIDES_NOTHING:
+        return f"{principal.name} is {' and '.join(sorted(principal.roles & DECIDES_NOTHING))}, a role that decides nothing"
+    is_requester = principal.id == facts["requester"]
+    if facts["requesterExcluded"] and is_requester:
+        return f"{principal.name} asked for this; another person must decide"
+    roles = frozenset(facts["answerRoles"])
+    if not roles or roles & principal.roles or (facts["requesterMayAnswer"] and is_requester):
+        return None
+    return f"{principal.name} may not answer this card; it takes {' or '.join(sorted(roles))}"
+
+
+def _check_open(state: RunState, row: SuspensionRow) -> None:
+    if row.status != "pending":
+        raise closed_error(state, row)
+    if state.status in TERMINAL:
+        raise RunNotSuspendedError(f"run {state.run_id} has ended ({state.status}); nothing was changed")
+
+
+def closed_error(state: RunState, row: SuspensionRow) -> AnswerRefused:
+    """What to tell a late answer."""
+    match row.status:
+        case "expired":
+            return SuspensionExpired(f"the card expired at {row.expires_at}; nothing was run")
+        case "superseded":
+            newer = next((card.suspend_id for card in state.open_suspensions() if card.step_id == row.step_id), None)
+            return StaleSuspension("a newer card took its place", next_suspend_id=newer)
+        case _:
+            return AlreadyDecided(
+                decision=row.status, decided_by=decided_by(state, row).name, decided_at=row.decided_at or "an unknown time"
+            )
+
+
+def _lost(conflict: Conflict, state: RunState) -> AnswerRefused:
+    row = conflict.suspension
+    if conflict.kind == "expired" and row is not None:
+        return SuspensionExpired(f"the card expired at {row.expires_at}; nothing was run")
+    if row is not None:
+        return closed_error(state, row)
+    return RunNotSuspendedError(f"run {state.run_id} waits for nothing")
+
+
+async def _decide(segment: Segment, row: SuspensionRow, given: Answer, principal: Principal) -> Accepted:
+    """Win the compare-and-set; what follows from the answer stands in the same unit."""
+    state, ports = segment.state, segment.ports
+    moves = Staging()
+    drift = _drift(segment, row) if given.approved else None
+    decision: SuspensionStatus = "superseded" if drift is not None else _status(given)
+    moves.decide.append(Decide(suspend_id=row.suspend_id, status=decision, decided_by=principal.id))
+    body = {"body": given.body, "by": principal.to_json(), "at": ports.at()}
+    segment.payload(f"answer:{row.suspend_id}", body, moves)
+    segment.event(
+        EventKind.SUSPENSION_CLOSED,
+        moves,
+        stepId=row.step_id,
+        suspendId=row.suspend_id,
+        status=decision,
+        by=principal.id,
+        answer=f"answer:{row.suspend_id}",
+    )
+    _record(segment, row, given, decision, principal, moves)
+    # Known to the closing text, if the answer ends the run in this same unit.
+    state.suspensions[row.suspend_id] = replace(row, status=decision, decided_by=principal.id)
+    ports.faults("answer.checked")
+    if decision == "denied":
+        aborts = _deny_aborts(segment, row)
+        _settle_denied(segment, row)
+        if aborts:
+            halt = {"cause": "denied", "by": principal.to_json(), "stepId": row.step_id}
+            return await _halt(segment, halt, moves, row.step_id)
+    else:
+        _reopen(segment, row, given)
+    return await _go_on(segment, moves, row.step_id, stale=drift)
+
+
+def _status(given: Answer) -> SuspensionStatus:
+    if given.reason_code is ReasonCode.APPROVAL:
+        return "approved" if given.approved else "denied"
+    return "answered"
+
+
+def _drift(segment: Segment, row: SuspensionRow) -> str | None:
+    """Why the card is no longer what would run; None when it is. Record drift shows at execution."""
+    if row.origin != Origin.TOOL_POLICY:
+        return None
+    tool = segment.ports.toolbox.find(row.tool)
+    if tool is None:
+        raise StaleSuspension(f"there is no tool {row.tool} in this process; start it with the tools of this run")
+    facts: Mapping[str, Any] = decode(row.facts)
+    given = call_of(segment.state, segment.ports, segment.state.node(row.step_id), tool)
+    if contract_now(given, facts["versions"]) == row.contract_hash:
+        return None
+    if facts["descriptor"] != tool.digest:
+        return f"the descriptor of {tool.name} has changed since the card was shown"
+    return "the policy or the call has changed since the card was shown"
+
+
+def _record(
+    segment: Segment, row: SuspensionRow, given: Answer, status: SuspensionStatus, principal: Principal, moves: Staging
+) -> None:
+    policy: Mapping[str, Any] = decode(row.facts)["policy"]
+    words = {"approved": "approved", "denied": "denied", "superseded": "withdrawn"}
+    happened = "reconciled" if given.reason_code is ReasonCode.RECONCILE else "answered"
+    segment.audit(
+        entry(
+            segment,
+            words.get(status, happened),
+            step_id=row.step_id,
+            approval_id=row.step_id,
+            suspend_id=row.suspend_id,
+            reason_code=row.reason_code,
+            origin=row.origin,
+            tool=row.tool or None,
+            op=decode(row.facts)["op"],
+            policy_class=policy.get("policyClass"),
+            hitl_tier=policy.get("hitlTier"),
+            effective_tier=policy.get("effectiveTier"),
+            promotions=tuple(policy.get("promotions", ())),
+            rule_id=policy.get("ruleId"),
+            contract_hash=row.contract_hash,
+            reason_digest=digest_of(given.reason) if given.reason else None,
+            actor=principal.id,
+        ),
+        moves,
+    )
+
+
+def _deny_aborts(segment: Segment, row: SuspensionRow) -> bool:
+    node = segment.state.node(row.step_id)
+    if node.on_deny is not None:
+        return node.on_deny == "abort"
+    tool = segment.ports.toolbox.find(node.tool)
+    return tool is None or tool.on_deny == "abort"
+
+
+def _settle_denied(segment: Segment, row: SuspensionRow) -> None:
+    segment.settle(row.step_id, skipped("denied", ""))
+
+
+def _reopen(segment: Segment, row: SuspensionRow, given: Answer) -> None:
+    """The step may go on: pending again, or settled by what a person knows."""
+    if given.happened:
+        value = {"reconciled": True}
+        segment.settle(row.step_id, StepOutcome(status=StepStatus.SUCCEEDED, value=value), effectful=True)
+        return
+    step = replace(segment.state.row(row.step_id), status=StepStatus.PENDING, code="")
+    segment.state.put_step(step)
+    segment.facts.step(step)
+
+
+async def _go_on(segment: Segment, moves: Staging, step_id: StepId, *, stale: str | None = None) -> Accepted:
+    state = segment.state
+    rested = state.status is RunStatus.SUSPENDED
+    moves.absorb(_taken(segment))
+    if rested:
+        await segment.commit(moves, status=RunStatus.EXECUTING, cause="answered", raise_epoch=True, count_answer=True)
+    else:
+        await segment.commit(moves, count_answer=True)
+    segment.ports.faults("answer.committed")
+    return Accepted(run_id=state.run_id, step_id=step_id, segment=segment if rested else None, stale=stale)
+
+
+def _taken(segment: Segment) -> Staging:
+    """The facts so far, to be stored only if the answer wins."""
+    facts, segment.facts = segment.facts, Staging()
+    return facts
+
+
+async def _halt(segment: Segment, halt: Mapping[str, object], moves: Staging, step_id: StepId) -> Accepted:
+    """Stop the run: at once when nothing is in flight, else when what is in flight has finished."""
+    state = segment.state
+    state.halt = halt
+    moves.absorb(_taken(segment))
+    if state.status is RunStatus.SUSPENDED:
+        status, cause = stage_end(segment, moves)
+        moves.absorb(_taken(segment))
+        await segment.commit(moves, status=status, cause=cause, halt=halt, raise_epoch=True, count_answer=True)
+    else:
+        stage_withdrawals(segment, moves)
+        await segment.commit(moves, halt=halt, count_answer=True)
+    segment.ports.faults("answer.committed")
+    return Accepted(run_id=state.run_id, step_id=step_id, segment=None)
+
+
+async def stop(run_id: str, principal: Principal, reason: str, ports: PumpPorts) -> None:
+    """Stop a run: open cards are withdrawn, what is in flight finishes, the run closes as aborted.
+
+    Raises:
+        UnknownId: no such run.
+        RunNotSuspendedError: it has ended already (code ``run_not_active``).
+    """
+    for _ in range(_RACES_MAX):
+        stored = await ports.store.load(run_id)
+        if stored is None:
+            raise UnknownId("run", run_id)
+        state = RunState.from_store(stored)
+        if state.status in TERMINAL:
+            raise RunNotSuspendedError(f"run {run_id} has ended ({state.status})", code="run_not_active")
+        if state.halt is not None:
+            return
+        segment = Segment(state, ports)
+        moves = Staging()
+        halt = {"cause": "stopped", "by": principal.to_json()}
+        if reason:
+            segment.payload("halt", {"reason": reason}, moves)
+        segment.audit(
+            entry(segment, "stopped", reason_digest=digest_of(reason) if reason else None, actor=principal.id), moves
+        )
+        try:
+            await _halt(segment, halt, moves, StepId(""))
+        except (LookAgain, RunLost, Conflict):
+            continue
+        return
+    raise OurBug(f"answers to run {run_id} keep overtaking the stop")
+
+
+async def expire(row: SuspensionRow, ports: PumpPorts) -> bool:
+    """End the run of a card whose time is over; False when somebody answered first."""
+    stored = await ports.store.load(row.run_id)
+    if stored is None:
+        return False
+    state = RunState.from_store(stored)
+    current = state.suspensions.get(SuspendId(row.suspend_id))
+    if current is None or current.status != "pending" or state.status in TERMINAL:
+        return False
+    segment = Segment(state, ports)
+    moves = Staging()
+    moves.decide.append(
+        Decide(suspend_id=row.suspend_id, status="expired", decided_by=SYSTEM.id, refuse_expired=False)
+    )
+    segment.event(
+        EventKind.SUSPENSION_CLOSED, moves, stepId=row.step_id, suspendId=row.suspend_id, status="expired", by=SYSTEM.id
+    )
+    segment.audit(
+        entry(
+            segment,
+            "expired",
+            step_id=row.step_id,
+            approval_id=row.step_id,
+            suspend_id=row.suspend_id,
+            reason_code=row.reason_code,
+            origin=row.origin,
+            tool=row.tool or None,
+            contract_hash=row.contract_hash,
+            actor=SYSTEM.id,
+        ),
+        moves,
+    )
+    segment.settle(row.step_id, skipped("expired", ""))
+    state.suspensions[row.suspend_id] = replace(current, status="expired", decided_by=SYSTEM.id)
+    halt = {"cause": "expired", "by": SYSTEM.to_json(), "stepId": row.step_id}
+    try:
+        await _halt(segment, halt, moves, row.step_id)
+    except (LookAgain, RunLost, Conflict):
+        return False
+    return True

@@ -1,0 +1,261 @@
+"""A segment: one process working on one run, from a start or an answer to the next rest.
+
+Law 1: every unit of a segment carries its epoch; a process that lost the run can write nothing.
+Law 2: what *happened* (facts) is committed whatever else came between; what is *decided* (moves: an
+intent, a park, an end) is committed only if every answer given so far has been seen. Otherwise the
+facts are saved, the moves dropped, and the segment looks again (``LookAgain``).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from condor.core.audit import AuditEntry, encode_entry
+from condor.core.compiler.leaves import Suspend
+from condor.core.errors import OurBug
+from condor.core.ids import StepId
+from condor.core.outcome import StepOutcome, StepStatus
+from condor.core.run import EventKind, RunStatus, TransitionCause, check_transition
+from condor.ports.clock import Clock, timestamp
+from condor.ports.encoding import encode
+from condor.ports.faults import Faults
+from condor.ports.model import Planner
+from condor.ports.store import Committed, Conflict, Expect, NewRun, StepRow, Store, Transition
+from condor.ports.tools import Toolbox
+from condor.pump.staging import Staging
+from condor.pump.state import RunState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PumpPorts:
+    """What the pump needs from the world, picked in ``bootstrap``."""
+
+    store: Store
+    toolbox: Toolbox
+    planner: Planner | None
+    clock: Clock
+    faults: Faults
+    #: Told after every commit: run id and last sequence number.
+    announce: Callable[[str, int], None]
+    #: Seconds after which an unanswered card expires.
+    suspend_ttl_s: float
+
+    def at(self) -> str:
+        """Now, as it is stored."""
+        return timestamp(self.clock.now())
+
+
+class LookAgain(Exception):  # noqa: N818 - control flow of the loop, nobody's error
+    """An answer came between; the facts are saved and the run must be looked at again."""
+
+
+class RunLost(Exception):  # noqa: N818 - control flow of the loop, nobody's error
+    """Another segment has the run; this one writes nothing more."""
+
+
+class Segment:
+    """The working memory of one run in one process."""
+
+    def __init__(self, state: RunState, ports: PumpPorts, *, create: NewRun | None = None) -> None:
+        """Begin a segment on a loaded (or just created) run."""
+        self.state = state
+        self.ports = ports
+        #: What happened and is not stored yet.
+        self.facts = Staging()
+        #: Leaves at work, by step.
+        self.tasks: dict[asyncio.Task[Suspend | None], StepId] = {}
+        #: Suspend requests of leaves that came back together.
+        self.asked: deque[Suspend] = deque()
+        #: Set when an answer was recorded meanwhile.
+        self.wake = asyncio.Event()
+        #: The outcome of an effect is among the facts: store it before anything else takes time.
+        self.effect_at_stake = False
+        self._create = create
+
+    # -- gathering ---------------------------------------------------------------------------
+
+    def event(self, kind: EventKind, into: Staging | None = None, **facts: object) -> None:
+        """Stage an event."""
+        (into or self.facts).event(kind, facts)
+
+    def audit(self, entry: AuditEntry, into: Staging | None = None) -> None:
+        """Stage an audit entry."""
+        (into or self.facts).audit.append(encode_entry(entry))
+
+    def payload(self, key: str, value: object, into: Staging | None = None) -> bytes:
+        """Stage a payload and keep it in memory."""
+        body = encode(value)
+        (into or self.facts).payloads.append((key, body))
+        self.state.payloads[key] = body
+        return body
+
+    def settle(self, step_id: StepId, outcome: StepOutcome, *, effectful: bool = False) -> None:
+        """A step has ended: memory at once, the store with the next unit."""
+        row = replace(self.state.row(step_id), status=outcome.status, code=outcome.code)
+        self.state.put_step(row)
+        self.facts.step(row)
+        result: dict[str, object] = {"value": outcome.value}
+        if outcome.message:
+            result["message"] = outcome.message
+        self.payload(f"result:{step_id}", result)
+        self.state.keep_result(step_id, outcome.value)
+        self.event(
+            EventKind.STEP_SETTLED,
+            stepId=step_id,
+            status=outcome.status,
+            code=outcome.code or None,
+            attempt=row.attempt,
+            result=f"result:{step_id}",
+        )
+        self.effect_at_stake = self.effect_at_stake or effectful
+
+    # -- committing --------------------------------------------------------------------------
+
+    async def commit(
+        self,
+        moves: Staging | None = None,
+        *,
+        status: RunStatus | None = None,
+        cause: TransitionCause | None = None,
+        halt: Mapping[str, object] | None = None,
+        **more: bool,
+    ) -> Committed:
+        """Store the facts, and the moves if every answer has been seen.
+
+        Args:
+            status: the run's new status; ``cause`` says why (``RUN_TRANSITIONS``).
+            halt: why the run is being stopped.
+            more: ``raise_epoch``, ``count_answer`` of ``Transition``.
+
+        Raises:
+            LookAgain: an answer came between; facts are stored, moves are not.
+            RunLost: the run belongs to a later segment.
+            Conflict: a card that this unit closes was closed or has expired; nothing is stored.
+        """
+        if status is not None:
+            # INVARIANT: a caller that changes the status says why.
+            check_transition(self.state.status, status, cause or "bug")
+        facts, self.facts = self.facts, Staging()
+        conditional = moves is not None or status is not None
+        if moves is not None:
+            facts_only = Staging()
+            facts_only.absorb(facts)
+            facts.absorb(moves)
+        else:
+            facts_only = facts
+        unit = self._unit(facts, status, halt, sees_answers=conditional and self._create is None, **more)
+        try:
+            committed = await self.ports.store.commit(unit)
+        except Conflict as conflict:
+            if conflict.kind == "answers" and facts_only:
+                await self._save(facts_only)
+            raise self._explained(conflict) from None
+        self._applied(moves, status, committed)
+        return committed
+
+    async def _save(self, facts: Staging) -> None:
+        try:
+            committed = await self.ports.store.commit(self._unit(facts, None, None, sees_answers=False))
+        except Conflict as conflict:
+            raise self._explained(conflict) from None
+        self._announce(committed)
+
+    def _explained(self, conflict: Conflict) -> Exception:
+        if conflict.kind == "answers":
+            return LookAgain()
+        if conflict.kind in ("epoch", "status"):
+            return RunLost()
+        if conflict.kind in ("decided", "expired"):
+            return conflict
+        return OurBug(f"run {self.state.run_id}: a unit was refused ({conflict.kind})")
+
+    def _unit(
+        self,
+        parts: Staging,
+        status: RunStatus | None,
+        halt: Mapping[str, object] | None,
+        *,
+        sees_answers: bool,
+        **more: bool,
+    ) -> Transition:
+        state = self.state
+        expect = Expect() if self._create is not None else Expect(
+            epoch=state.epoch, answers=state.answers if sees_answers else None
+        )
+        return Transition(
+            run_id=state.run_id,
+            tenant_id=state.tenant_id,
+            at=self.ports.at(),
+            create=self._create,
+            expect=expect,
+            status=status if self._create is None else None,
+            halt=encode(halt) if halt is not None else None,
+            steps=tuple(parts.steps.values()),
+            park=parts.park,
+            decide=parts.decide,
+            consume=parts.consume,
+            events=parts.events,
+            audit=parts.audit,
+            payloads=parts.payloads,
+            **more,
+        )
+
+    def _applied(self, moves: Staging | None, status: RunStatus | None, committed: Committed) -> None:
+        state = self.state
+        self._create = None
+        self.effect_at_stake = False
+        state.epoch, state.answers = committed.epoch, committed.answers
+        state.status = status or state.status
+        if moves is not None:
+            for row in moves.steps.values():
+                state.put_step(row)
+            for parked in moves.park:
+                state.suspensions[parked.suspend_id] = parked
+            for closed in moves.decide:
+                state.suspensions[closed.suspend_id] = replace(
+                    state.suspensions[closed.suspend_id], status=closed.status, decided_by=closed.decided_by
+                )
+            for used in moves.consume:
+                state.suspensions[used] = replace(state.suspensions[used], consumed=True)
+        self._announce(committed)
+
+    def _announce(self, committed: Committed) -> None:
+        self.ports.faults("unit.acknowledged")
+        if committed.last_seq:
+            self.ports.announce(self.state.run_id, committed.last_seq)
+
+    # -- looking -----------------------------------------------------------------------------
+
+    async def look_again(self) -> None:
+        """Take what answers changed since this segment last looked."""
+        self.wake.clear()
+        stored = await self.ports.store.load(self.state.run_id)
+        if stored is None or stored.run.epoch != self.state.epoch:
+            raise RunLost
+        self.state.refresh(stored)
+
+    def in_flight(self) -> bool:
+        """Whether a leaf is at work."""
+        return bool(self.tasks)
+
+
+def entry(segment: Segment, decision: str, **columns: object) -> AuditEntry:
+    """An audit entry of this run, with the time and the actor filled in."""
+    state = segment.state
+    columns.setdefault("actor", state.requester.id)
+    return AuditEntry(
+        at=segment.ports.at(),
+        tenant_id=state.tenant_id,
+        run_id=state.run_id,
+        session_id=state.session_id,
+        decision=decision,  # type: ignore[arg-type]
+        **columns,  # type: ignore[arg-type]
+    )
+
+
+def is_open(status: StepStatus) -> bool:
+    """Whether a step still waits for something."""
+    return status in (StepStatus.PENDING, StepStatus.STARTED, StepStatus.SUSPENDED, StepStatus.UNKNOWN)

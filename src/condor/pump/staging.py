@@ -1,0 +1,46 @@
+"""The parts of a unit of work while they are gathered."""
+
+from __future__ import annotations
+
+
+from dataclasses import dataclass, field
+
+from condor.core.ids import SuspendId
+from condor.core.run import EventKind
+from condor.ports.encoding import encode
+from condor.ports.store import Decide, StepRow, SuspensionRow
+
+
+@dataclass(slots=True)
+class Staging:
+    """Rows to be written together; order of events and audit entries is kept."""
+
+    steps: dict[str, StepRow] = field(default_factory=dict)
+    park: list[SuspensionRow] = field(default_factory=list)
+    decide: list[Decide] = field(default_factory=list)
+    consume: list[SuspendId] = field(default_factory=list)
+    events: list[tuple[EventKind, bytes]] = field(default_factory=list)
+    audit: list[bytes] = field(default_factory=list)
+    payloads: list[tuple[str, bytes]] = field(default_factory=list)
+
+    def event(self, kind: EventKind, facts: dict[str, object]) -> None:
+        """Add an event; ``None`` facts are left out."""
+        self.events.append((kind, encode({key: value for key, value in facts.items() if value is not None})))
+
+    def step(self, row: StepRow) -> None:
+        """Add a step row; a later one of the same step replaces it."""
+        self.steps[row.step_id] = row
+
+    def absorb(self, later: Staging) -> None:
+        """Append everything of ``later``."""
+        self.steps.update(later.steps)
+        self.park += later.park
+        self.decide += later.decide
+        self.consume += later.consume
+        self.events += later.events
+        self.audit += later.audit
+        self.payloads += later.payloads
+
+    def __bool__(self) -> bool:
+        return bool(self.steps or self.events or self.audit or self.payloads or self.park or self.decide)
+

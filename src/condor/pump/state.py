@@ -1,0 +1,138 @@
+"""One run in memory, as the store has it, for the length of a segment.
+
+Law: memory follows the store. What a segment has only decided is applied after its unit committed;
+what has *happened* (an outcome) is applied at once and committed with the next unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from condor.core.compiler import graph_from_json
+from condor.core.graph import CompiledGraph, Node
+from condor.core.ids import Json, RunId, SessionId, StepId, SuspendId, TenantId
+from condor.core.outcome import StepStatus
+from condor.core.run import Principal, RunStatus
+from condor.ports.encoding import decode
+from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow
+
+
+@dataclass(slots=True, kw_only=True)
+class RunState:
+    """A run while a segment (or an answer) works on it."""
+
+    run_id: RunId
+    tenant_id: TenantId
+    session_id: SessionId
+    status: RunStatus
+    epoch: int
+    answers: int
+    requester: Principal
+    autonomy: str
+    created_at: str
+    #: ``{"cause", "by", "stepId"?}``: dispatch stops, what is in flight finishes, the run closes.
+    halt: Mapping[str, Any] | None = None
+    graph: CompiledGraph | None = None
+    steps: dict[StepId, StepRow] = field(default_factory=dict)
+    statuses: dict[StepId, StepStatus] = field(default_factory=dict)
+    #: Every suspension of the run, in the order they were opened.
+    suspensions: dict[SuspendId, SuspensionRow] = field(default_factory=dict)
+    payloads: dict[str, bytes] = field(default_factory=dict)
+    _results: dict[StepId, Json] = field(default_factory=dict)
+
+    @classmethod
+    def from_store(cls, stored: StoredRun) -> RunState:
+        """The run as it is stored.
+
+        Raises:
+            KeyError, TypeError, ValueError: what is stored is corrupt.
+        """
+        run = stored.run
+        state = cls(
+            run_id=run.run_id,
+            tenant_id=run.tenant_id,
+            session_id=run.session_id,
+            status=run.status,
+            epoch=run.epoch,
+            answers=run.answers,
+            requester=Principal.from_json(decode(run.requester)),
+            autonomy=run.autonomy,
+            created_at=run.created_at,
+            halt=decode(run.halt) if run.halt is not None else None,
+            suspensions={row.suspend_id: row for row in stored.suspensions},
+            payloads=dict(stored.payloads),
+        )
+        if "graph" in state.payloads:
+            state.adopt_graph(graph_from_json(decode(state.payloads["graph"])))
+        for row in stored.steps:
+            state.put_step(row)
+        state._take_up_interrupted()
+        return state
+
+    def _take_up_interrupted(self) -> None:
+        """Effects that are journalled without an outcome, and not yet asked about, are to be resolved."""
+        asked = {row.step_id for row in self.open_suspensions()}
+        for step_id, status in self.statuses.items():
+            if status in (StepStatus.STARTED, StepStatus.UNKNOWN) and step_id not in asked:
+                self.statuses[step_id] = StepStatus.PENDING
+
+    def adopt_graph(self, graph: CompiledGraph) -> None:
+        """Take the compiled graph; every step is pending until a row says otherwise."""
+        self.graph = graph
+        self.statuses = {node.step_id: StepStatus.PENDING for node in graph.nodes}
+
+    def put_step(self, row: StepRow) -> None:
+        """Take a step row."""
+        self.steps[row.step_id] = row
+        self.statuses[row.step_id] = row.status
+
+    def node(self, step_id: StepId) -> Node:
+        """A node of the compiled graph."""
+        # INVARIANT: steps exist only after a graph was adopted.
+        assert self.graph is not None, "no graph yet"  # noqa: S101 - names the invariant
+        return self.graph.by_id[step_id]
+
+    def row(self, step_id: StepId) -> StepRow:
+        """A step's row, or the one it would have at its first attempt."""
+        return self.steps.get(step_id) or StepRow(step_id=step_id, status=StepStatus.PENDING)
+
+    def payload(self, key: str) -> Any:
+        """A decoded payload, or None when it is not there (erased, or never written)."""
+        body = self.payloads.get(key)
+        return None if body is None else decode(body)
+
+    def keep_result(self, step_id: StepId, value: Json) -> None:
+        """Remember a result in memory, beside its payload."""
+        self._results[step_id] = value
+
+    def result(self, step_id: StepId) -> Json:
+        """The value a step ended with; None when it has none."""
+        if step_id not in self._results:
+            stored = self.payload(f"result:{step_id}")
+            self._results[step_id] = stored.get("value") if stored else None
+        return self._results[step_id]
+
+    def suspensions_of(self, step_id: StepId) -> Iterator[SuspensionRow]:
+        """A step's suspensions, oldest first."""
+        return (row for row in self.suspensions.values() if row.step_id == step_id)
+
+    def generation(self, step_id: StepId) -> int:
+        """Generation of the step's next suspension: one more than were closed."""
+        return 1 + sum(row.status != "pending" for row in self.suspensions_of(step_id))
+
+    def open_suspensions(self) -> list[SuspensionRow]:
+        """What can be answered now."""
+        return [row for row in self.suspensions.values() if row.status == "pending"]
+
+    def refresh(self, stored: StoredRun) -> None:
+        """Take what answers changed since this segment loaded; what is in flight here stays."""
+        run: RunRow = stored.run
+        self.answers = run.answers
+        self.halt = decode(run.halt) if run.halt is not None else None
+        self.suspensions = {row.suspend_id: row for row in stored.suspensions}
+        self.payloads.update(stored.payloads)
+        for row in stored.steps:
+            if self.statuses.get(row.step_id) in (StepStatus.SUSPENDED, StepStatus.UNKNOWN):
+                self.put_step(row)

@@ -1,0 +1,159 @@
+"""The one suspend funnel: every wait of every run passes ``park``.
+
+Law: only ``pump.loop`` calls it, from one line (an import contract and a test hold that), so a first
+suspend and a re-suspend cannot differ, and a suspension without its card cannot be written.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import replace
+
+from condor.core.compiler.leaves import Suspend
+from condor.core.frames.suspend_card import policy_facts, suspend_card
+from condor.core.outcome import StepStatus
+from condor.core.run import EventKind, RunStatus
+from condor.core.suspend import ReasonCode, SuspendRequest, read_reason_code, suspend_id
+from condor.ports.clock import timestamp
+from condor.ports.encoding import encode
+from condor.ports.store import SuspensionRow
+from condor.pump.segment import Segment, entry
+from condor.pump.staging import Staging
+
+_REQUIRED = {
+    ReasonCode.APPROVAL: EventKind.APPROVAL_REQUIRED,
+    ReasonCode.CLARIFICATION: EventKind.CLARIFICATION_REQUIRED,
+    ReasonCode.RECONCILE: EventKind.RECONCILE_REQUIRED,
+}
+
+
+async def park(segment: Segment, asked: Suspend, *, rests: bool) -> None:
+    """Make one wait durable and visible, in one transaction.
+
+    1. persist: the suspension, its card, the step, and the run's status when nothing else can move;
+    2. audit: who asked for what under which rule;
+    3. frame: the event from which every client draws the card.
+
+    An open suspension with the same contract and reason is adopted: one identity, one card.
+
+    Raises:
+        LookAgain: an answer came between; nothing of this was stored.
+    """
+    request = asked.request
+    state = segment.state
+    moves = Staging()
+    moves.step(replace(state.row(request.step_id), status=waiting_status(request.reason)))
+    if not _is_open(segment, request):
+        row = _suspension(segment, request)
+        moves.park.append(row)
+        _draw(segment, request, row, moves)
+        _record(segment, request, row, moves)
+    status = RunStatus.SUSPENDED if rests and state.status is not RunStatus.SUSPENDED else None
+    await segment.commit(moves, status=status, cause="parked")
+
+
+def waiting_status(reason: ReasonCode) -> StepStatus:
+    """A step that waits; one that waits for a reconciliation stays unknown."""
+    return StepStatus.UNKNOWN if reason is ReasonCode.RECONCILE else StepStatus.SUSPENDED
+
+
+def _is_open(segment: Segment, request: SuspendRequest) -> bool:
+    return any(
+        row.status == "pending"
+        and row.contract_hash == request.contract_hash
+        and read_reason_code(row.reason_code) is request.reason
+        for row in segment.state.suspensions_of(request.step_id)
+    )
+
+
+def _suspension(segment: Segment, request: SuspendRequest) -> SuspensionRow:
+    state, ports = segment.state, segment.ports
+    generation = state.generation(request.step_id)
+    opened = ports.clock.now()
+    expires = opened + datetime.timedelta(seconds=ports.suspend_ttl_s)
+    return SuspensionRow(
+        suspend_id=suspend_id(
+            run_id=state.run_id,
+            step_id=request.step_id,
+            contract_hash=request.contract_hash,
+            reason=request.reason,
+            generation=generation,
+        ),
+        run_id=state.run_id,
+        tenant_id=state.tenant_id,
+        step_id=request.step_id,
+        generation=generation,
+        reason_code=request.reason,
+        origin=request.origin,
+        contract_hash=request.contract_hash,
+        tool=request.tool,
+        opened_at=timestamp(opened),
+        expires_at=timestamp(expires) if request.expires else None,
+        facts=encode(_facts(segment, request)),
+    )
+
+
+def _facts(segment: Segment, request: SuspendRequest) -> dict[str, object]:
+    """What answering needs besides the card: no record data, no texts."""
+    return {
+        "policy": policy_facts(request),
+        "op": request.op,
+        "requester": segment.state.requester.id,
+        "answerRoles": sorted(request.answer_roles),
+        "requesterMayAnswer": request.requester_may_answer,
+        "requesterExcluded": request.requester_excluded,
+        "versions": dict(request.versions),
+        "evidence": request.evidence_digest,
+        "call": request.call_digest,
+        "effects": sorted(request.effects),
+        "descriptor": request.descriptor_digest,
+    }
+
+
+def _draw(segment: Segment, request: SuspendRequest, row: SuspensionRow, moves: Staging) -> None:
+    card = suspend_card(
+        request,
+        suspend_id=row.suspend_id,
+        run_id=row.run_id,
+        generation=row.generation,
+        expires_at=row.expires_at,
+    )
+    segment.payload(f"card:{row.suspend_id}", card, moves)
+    segment.event(
+        _REQUIRED[request.reason],
+        moves,
+        id=request.step_id,
+        stepId=request.step_id,
+        suspendId=row.suspend_id,
+        reasonCode=request.reason,
+        origin=request.origin,
+        generation=row.generation,
+        tool=request.tool or None,
+        contractHash=row.contract_hash,
+        expiresAt=row.expires_at,
+        card=f"card:{row.suspend_id}",
+    )
+
+
+def _record(segment: Segment, request: SuspendRequest, row: SuspensionRow, moves: Staging) -> None:
+    verdict = request.verdict
+    segment.audit(
+        entry(
+            segment,
+            "suspended",
+            step_id=request.step_id,
+            approval_id=request.step_id,
+            suspend_id=row.suspend_id,
+            reason_code=request.reason,
+            origin=request.origin,
+            tool=request.tool or None,
+            op=request.op,
+            policy_class=verdict.policy_class if verdict else None,
+            hitl_tier=request.hitl_tier,
+            effective_tier=verdict.effective_tier if verdict else None,
+            promotions=verdict.promotions if verdict else (),
+            rule_id=verdict.rule_id if verdict else None,
+            contract_hash=row.contract_hash,
+        ),
+        moves,
+    )

@@ -1,0 +1,213 @@
+"""Runtime: start, resume, stop, watch.
+
+Law 1: a parked run is a row. No task, timer or stream is held for it.
+Law 2: the store alone is the truth. A run that was executing when a process died goes on at the next
+start; a segment that fails for a reason of ours ends its run as failed, with the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+
+from condor.core.errors import OurBug, StoreUnavailable, UnknownId
+from condor.core.ids import RunId
+from condor.core.run import TERMINAL, Principal, RunEvent, RunStatus
+from condor.ports.dispatcher import Dispatcher
+from condor.ports.encoding import decode
+from condor.ports.store import Conflict, RunRow
+from condor.pump.loop import drive
+from condor.pump.phases import Phase
+from condor.pump.phases.admit import StartRun, admit
+from condor.pump.phases.close import end_corrupt
+from condor.pump.phases.dispatch import dispatch
+from condor.pump.phases.plan import plan
+from condor.pump.phases.suspend_resume import Accepted, ResumeRun, answer, expire, stop
+from condor.pump.segment import PumpPorts, Segment
+from condor.pump.state import RunState
+from condor.runtime.hub import EventHub
+
+_log = logging.getLogger(__name__)
+
+#: Statuses in which nothing of a run moves by itself.
+AT_REST = TERMINAL | {RunStatus.SUSPENDED}
+#: Events read at once by a watcher.
+_EVENTS_PAGE = 500
+
+
+@dataclass(slots=True, kw_only=True)
+class _Live:
+    """A run that is being worked on here."""
+
+    segment: Segment
+    rested: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Runtime:
+    """The pump with its ports, for one process."""
+
+    def __init__(self, ports: PumpPorts, dispatcher: Dispatcher, hub: EventHub) -> None:
+        """Nothing runs until ``recover`` or ``start``."""
+        self._ports = ports
+        self._dispatcher = dispatcher
+        self._hub = hub
+        self._live: dict[str, _Live] = {}
+
+    # -- the four verbs ----------------------------------------------------------------------
+
+    async def start(self, wanted: StartRun) -> RunRow:
+        """Create a run and begin to work on it.
+
+        Raises:
+            PlanRefused: nothing is stored.
+        """
+        segment = await admit(wanted, self._ports)
+        self._drive(segment, dispatch if segment.state.graph is not None else plan)
+        row = await self._ports.store.run(segment.state.run_id)
+        # INVARIANT: admit committed it, and runs are never removed.
+        assert row is not None, "a committed run is there"  # noqa: S101 - names the invariant
+        return row
+
+    async def resume(self, wanted: ResumeRun) -> Accepted:
+        """Take one answer; the run goes on in the background.
+
+        Raises:
+            UnknownId, AnswerRefused: nothing was changed.
+        """
+        accepted = await answer(wanted, self._ports)
+        if accepted.segment is not None:
+            self._drive(accepted.segment, dispatch)
+        else:
+            self._wake(accepted.run_id)
+        return accepted
+
+    async def stop(self, run_id: str, principal: Principal, reason: str = "") -> None:
+        """Stop a run: cards are withdrawn, what is in flight finishes, then it closes as aborted.
+
+        Raises:
+            UnknownId, RunNotSuspendedError: nothing was changed.
+        """
+        await stop(run_id, principal, reason, self._ports)
+        self._wake(run_id)
+
+    async def watch(self, run_id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[RunEvent]:
+        """The run's events from the log: replayed, then live.
+
+        Args:
+            after: sequence number of the last event already seen.
+            follow: keep watching while the run is parked; otherwise the end is the run's next rest.
+
+        Raises:
+            UnknownId: no such run.
+        """
+        if await self._ports.store.run(run_id) is None:
+            raise UnknownId("run", run_id)
+        with self._hub.watching(run_id) as woken:
+            while True:
+                woken.clear()
+                row = await self._ports.store.run(run_id)
+                events = await self._ports.store.events(run_id, after=after, limit=_EVENTS_PAGE)
+                for stored in events:
+                    after = stored.seq
+                    yield RunEvent(
+                        run_id=run_id, seq=stored.seq, kind=stored.kind, at=stored.at, facts=decode(stored.facts)
+                    )
+                if events:
+                    continue
+                ends = TERMINAL if follow else AT_REST
+                if row is not None and row.status in ends:
+                    return
+                await woken.wait()
+
+    # -- beside them -------------------------------------------------------------------------
+
+    async def wait(self, run_id: str) -> RunRow:
+        """The run at its next rest: parked or ended.
+
+        Raises:
+            UnknownId: no such run.
+        """
+        while True:
+            live = self._live.get(run_id)
+            if live is not None:
+                await live.rested.wait()
+                continue
+            with self._hub.watching(run_id) as woken:
+                row = await self._ports.store.run(run_id)
+                if row is None:
+                    raise UnknownId("run", run_id)
+                if row.status in AT_REST:
+                    return row
+                if run_id not in self._live:
+                    # Nobody works on it here: another process does, or it waits to be taken up.
+                    await asyncio.wait([asyncio.ensure_future(woken.wait())], timeout=0.5)
+
+    async def recover(self) -> int:
+        """Take up every run that was being worked on when its process ended. How many there were."""
+        taken = 0
+        for run_id in await self._ports.store.unfinished():
+            if run_id not in self._live:
+                taken += await self._take_up(run_id)
+        return taken
+
+    async def sweep(self) -> int:
+        """End the runs of cards whose time is over. How many there were."""
+        swept = 0
+        for row in await self._ports.store.due(self._ports.at()):
+            if await expire(row, self._ports):
+                swept += 1
+                self._wake(row.run_id)
+        return swept
+
+    async def _take_up(self, run_id: RunId) -> bool:
+        stored = await self._ports.store.load(run_id)
+        if stored is None or stored.run.status in AT_REST:
+            return False
+        try:
+            state = RunState.from_store(stored)
+            segment = Segment(state, self._ports)
+            await segment.commit(raise_epoch=True)
+        except (KeyError, TypeError, ValueError) as fault:
+            await end_corrupt(stored, self._ports, f"{type(fault).__name__}: {fault}")
+            return False
+        except Conflict:
+            return False
+        self._drive(segment, dispatch if state.graph is not None else plan)
+        return True
+
+    def _wake(self, run_id: str) -> None:
+        live = self._live.get(run_id)
+        if live is not None:
+            live.segment.wake.set()
+
+    def _drive(self, segment: Segment, phase: Phase) -> None:
+        live = _Live(segment=segment)
+        self._live[segment.state.run_id] = live
+        self._dispatcher.dispatch(segment.state.run_id, self._to_its_rest(live, phase))
+
+    async def _to_its_rest(self, live: _Live, phase: Phase) -> None:
+        run_id = live.segment.state.run_id
+        try:
+            await drive(live.segment, phase)
+        except StoreUnavailable:
+            _log.exception("run %s stands still: the store takes nothing; it goes on when taken up again", run_id)
+        except Exception as fault:
+            _log.exception("run %s ends as failed", run_id)
+            await self._fail(run_id, fault)
+        finally:
+            if self._live.get(run_id) is live:
+                del self._live[run_id]
+            live.rested.set()
+            self._hub.announce(run_id, 0)
+
+    async def _fail(self, run_id: RunId, fault: Exception) -> None:
+        stored = await self._ports.store.load(run_id)
+        if stored is None or stored.run.status in AT_REST:
+            return
+        why = str(fault) if isinstance(fault, OurBug) else type(fault).__name__
+        try:
+            await end_corrupt(stored, self._ports, why)
+        except (Conflict, StoreUnavailable):
+            _log.exception("run %s could not be ended", run_id)

@@ -1,0 +1,135 @@
+"""A run as one JSON object: what GET /api/runs/{runId} and ``condor show --json`` give.
+
+Pure projection of what is stored; an erased payload leaves its place empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from condor.core.ids import Json
+from condor.ports.encoding import decode
+from condor.ports.store import StepRow, StoredRun, SuspensionRow
+
+#: Version of the wire shapes below.
+WIRE_VERSION = 1
+
+
+def suspension_json(row: SuspensionRow, payloads: Mapping[str, bytes]) -> dict[str, Json]:
+    """A suspension: its card, and how it stands."""
+    facts = decode(row.facts)
+    card = _payload(payloads, f"card:{row.suspend_id}") or {
+        "kind": row.reason_code,
+        "suspendId": row.suspend_id,
+        "runId": row.run_id,
+        "stepId": row.step_id,
+        "contractHash": row.contract_hash,
+        "reasonCode": row.reason_code,
+        "origin": row.origin,
+        "generation": row.generation,
+        "toolName": row.tool,
+        "policy": facts["policy"],
+    }
+    found: dict[str, Json] = {
+        "v": WIRE_VERSION,
+        **card,
+        "status": row.status,
+        "openedAt": row.opened_at,
+        "requester": facts["requester"],
+        "answerRoles": facts["answerRoles"],
+        "requesterMayAnswer": facts["requesterMayAnswer"] and not facts["requesterExcluded"],
+    }
+    if row.status != "pending":
+        answer = _payload(payloads, f"answer:{row.suspend_id}") or {}
+        found["decidedBy"] = row.decided_by
+        found["decidedAt"] = row.decided_at
+        found["decidedByDisplay"] = answer.get("by", {}).get("display") or row.decided_by
+        if isinstance(answer.get("body"), dict) and answer["body"].get("reason"):
+            found["reason"] = answer["body"]["reason"]
+    return found
+
+
+def run_snapshot(stored: StoredRun) -> dict[str, Json]:
+    """Everything of a run."""
+    run, payloads = stored.run, stored.payloads
+    requester = decode(run.requester)
+    closing = _payload(payloads, "closing") or {}
+    suspensions = [suspension_json(row, payloads) for row in stored.suspensions]
+    return {
+        "v": WIRE_VERSION,
+        "runId": run.run_id,
+        "sessionId": run.session_id,
+        "status": run.status,
+        "autonomy": run.autonomy,
+        "requester": {"id": requester["id"], "display": requester["display"] or requester["id"]},
+        "createdAt": run.created_at,
+        "updatedAt": run.updated_at,
+        "request": (_payload(payloads, "request") or {}).get("text"),
+        "plan": _payload(payloads, "plan"),
+        "graph": _payload(payloads, "graph"),
+        "steps": _steps(stored),
+        "suspensions": suspensions,  # type: ignore[dict-item]
+        "budget": {},
+        "closing": closing.get("text"),
+        "notices": closing.get("notices", []),
+        "why": why(stored, suspensions),
+    }
+
+
+def why(stored: StoredRun, suspensions: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
+    """What the run waits for, which rule gated it, who may answer, until when."""
+    waits: list[Json] = []
+    for card in suspensions:
+        if card["status"] != "pending":
+            continue
+        waits.append(
+            {
+                "suspendId": card["suspendId"],
+                "stepId": card["stepId"],
+                "reasonCode": card["reasonCode"],
+                "origin": card["origin"],
+                "tool": card["toolName"],
+                "ruleId": (card.get("policy") or {}).get("ruleId"),
+                "promotions": (card.get("policy") or {}).get("promotions", []),
+                "whoMayAnswer": card["answerRoles"],
+                "requesterMayAnswer": card["requesterMayAnswer"],
+                "until": card.get("expiresAt"),
+            }
+        )
+    return {"status": stored.run.status, "waitsFor": waits}
+
+
+def _steps(stored: StoredRun) -> list[Json]:
+    rows = {row.step_id: row for row in stored.steps}
+    graph = _payload(stored.payloads, "graph") or {"nodes": []}
+    return [_step(node, rows.get(node["id"]), stored.payloads) for node in graph["nodes"]]
+
+
+def _step(node: Mapping[str, Any], row: StepRow | None, payloads: Mapping[str, bytes]) -> Json:
+    step_id = node["id"]
+    found: dict[str, Json] = {
+        "id": step_id,
+        "kind": node["kind"],
+        "tool": node.get("tool"),
+        "title": node.get("title", ""),
+        "after": node["after"],
+        "status": row.status if row is not None else "pending",
+        "attempt": row.attempt if row is not None else 1,
+    }
+    if row is not None and row.code:
+        found["code"] = row.code
+    called = _payload(payloads, f"args:{step_id}")
+    if called is not None:
+        found["args"] = called["args"]
+    result = _payload(payloads, f"result:{step_id}")
+    if result is not None:
+        found["result"] = result.get("value")
+        if result.get("message"):
+            found["message"] = result["message"]
+    return found
+
+
+def _payload(payloads: Mapping[str, bytes], key: str) -> Any:
+    body = payloads.get(key)
+    return None if body is None else decode(body)
