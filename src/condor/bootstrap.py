@@ -11,26 +11,22 @@ import contextlib
 import datetime
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from condor.config import Settings
 import condor.core.audit as _audit
+from condor.config import Settings
 
-ChainVerdict = getattr(_audit, 'ChainVerdict', object)
-verify_chain = getattr(_audit, 'verify_chain', None)
+ChainVerdict = getattr(_audit, "ChainVerdict", object)
+verify_chain = getattr(_audit, "verify_chain", None)
 from condor.core.errors import HomeUnusable, NotAllowed, RefusedInput, StaleSuspension, UnknownId, show
 from condor.core.ids import Json, SessionId
-from condor.core.policy.descriptor import ToolDescriptor
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent, RunStatus
 from condor.dispatch import LocalDispatcher
-from condor.ports.clock import Clock
 from condor.ports.encoding import BODY_BYTES_MAX
 from condor.ports.faults import Faults, no_faults
-from condor.ports.model import Planner
 from condor.ports.packs import OpenedPack, Pack, PackSetup
 from condor.ports.store import AuditFilter, AuditRow, Store
 from condor.pump.phases.admit import StartRun
@@ -41,6 +37,13 @@ from condor.runtime.hub import EventHub
 from condor.store.sqlite import SqliteStore
 from condor.tools.invocation import LocalToolbox
 from condor.tools.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+
+    from condor.core.policy.descriptor import ToolDescriptor
+    from condor.ports.clock import Clock
+    from condor.ports.model import Planner
 
 _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 #: Seconds between two looks for expired cards and runs that nobody works on.
@@ -156,7 +159,9 @@ class Condor:
         self._stack.push_async_callback(store.close)
         self._store = store
         for pack in self._packs:
-            setup = PackSetup(home=self._home, demo=self._demo, read_only=self._read_only, faults=self._faults)
+            setup = PackSetup(
+                home=self._home, demo=self._demo, read_only=self._read_only, faults=self._faults
+            )
             self._opened.append(await self._stack.enter_async_context(pack.open(setup)))
         registry = ToolRegistry(
             [*self._tools, *(tool for pack in self._opened for tool in pack.tools)],
@@ -327,7 +332,7 @@ class Condor:
     @property
     def tools(self) -> Sequence[ToolDescriptor]:
         """Every registered tool."""
-        assert self._toolbox is not None, "opened"  # noqa: S101 - names the invariant
+        assert self._toolbox is not None, "opened"
         return self._toolbox.all()
 
     @property
@@ -360,7 +365,8 @@ def _allowed_autonomy(autonomy: str, principal: Principal) -> str:
     """The autonomy a run gets: a known word, and never autonomous for a program."""
     if autonomy not in ("autonomous", "guarded", "ambient"):
         raise RefusedInput(
-            f"autonomy {show(autonomy)} is unknown; take autonomous, guarded or ambient", code="unknown_autonomy"
+            f"autonomy {show(autonomy)} is unknown; take autonomous, guarded or ambient",
+            code="unknown_autonomy",
         )
     if autonomy == "autonomous" and principal.kind != "person":
         return "guarded"

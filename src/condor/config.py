@@ -27,5 +27,6 @@ class Settings(BaseSettings):
         description="Seconds after which an unanswered card expires and its run ends as aborted.",
     )
     packs: str = Field(
-        default="", description="Comma-separated tool packs to load; default: the demo pack where nothing is set."
+        default="",
+        description="Comma-separated tool packs to load; default: the demo pack where nothing is set.",
     )

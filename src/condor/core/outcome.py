@@ -159,7 +159,7 @@ def _said_by(error: object) -> str:
     """What an exception says, cut, and without characters that cannot be stored."""
     try:
         text = str(error)
-    except Exception:  # noqa: BLE001 - an exception whose own message throws; the outcome stays what it is
+    except Exception:  # noqa: BLE001 - what throws while it is looked at is no JSON
         text = "(it cannot say what)"
     return text[:_SAID_CHARS_MAX].encode("utf-8", "replace").decode()
 

@@ -19,7 +19,9 @@ BODY_BYTES_MAX = 256 * 1024
 #: Deepest nesting of a body.
 BODY_DEPTH_MAX = 32
 
-_OPTIONS = orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+_OPTIONS = (
+    orjson.OPT_PASSTHROUGH_SUBCLASS | orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME
+)
 
 
 def _plain(value: object) -> object:
@@ -58,12 +60,18 @@ def read_strict_json(body: bytes | str, what: str = "the body") -> Any:
         raise RefusedInput(f"{what} has {len(raw)} bytes; at most {BODY_BYTES_MAX}", code="too_large")
     _check_depth(raw, what)
     try:
-        value = json.loads(raw, object_pairs_hook=_no_duplicates, parse_constant=_no_constants, parse_int=_exact_integer)
+        value = json.loads(
+            raw, object_pairs_hook=_no_duplicates, parse_constant=_no_constants, parse_int=_exact_integer
+        )
         orjson.dumps(value)
     except (ValueError, TypeError, RecursionError) as fault:
         if isinstance(fault, _DuplicateKeyError):
-            raise RefusedInput(f"{what} says {show(fault.args[0])} twice; say it once", code="duplicate_key") from None
-        raise RefusedInput(f"{what} is not JSON that can be kept: {_reason(fault)}", code="malformed_json") from None
+            raise RefusedInput(
+                f"{what} says {show(fault.args[0])} twice; say it once", code="duplicate_key"
+            ) from None
+        raise RefusedInput(
+            f"{what} is not JSON that can be kept: {_reason(fault)}", code="malformed_json"
+        ) from None
     return value
 
 

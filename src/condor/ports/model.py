@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from condor.core.policy import ToolDescriptor
-from condor.core.run import Principal
+if TYPE_CHECKING:
+    import datetime
+    from collections.abc import Sequence
+
+    from condor.core.policy import ToolDescriptor
+    from condor.core.run import Principal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from condor.core.policy import ToolDescriptor
-from condor.core.run import Principal
 from condor.ports.faults import Faults, no_faults
-from condor.ports.model import Planner
+
+if TYPE_CHECKING:
+    import datetime
+    from collections.abc import Sequence
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+    from condor.core.policy import ToolDescriptor
+    from condor.core.run import Principal
+    from condor.ports.model import Planner
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

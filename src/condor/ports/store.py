@@ -12,13 +12,16 @@ by the caller, so that two writers of one run cannot fork them.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from condor.core.ids import DEFAULT_TENANT, RunId, SessionId, StepId, SuspendId, TenantId
-from condor.core.outcome import StepStatus
-from condor.core.run import EventKind, RunStatus
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+
+    from condor.core.outcome import StepStatus
+    from condor.core.run import EventKind, RunStatus
 
 SuspensionStatus = Literal["pending", "approved", "denied", "answered", "superseded", "withdrawn", "expired"]
 
@@ -166,13 +169,17 @@ class Committed:
     answers: int
 
 
-ConflictKind = Literal["exists", "missing", "status", "epoch", "answers", "rev", "decided", "expired", "consumed"]
+ConflictKind = Literal[
+    "exists", "missing", "status", "epoch", "answers", "rev", "decided", "expired", "consumed"
+]
 
 
-class Conflict(Exception):  # noqa: N818 - a compare-and-set that lost; no error of anybody's
+class Conflict(Exception):
     """The expectation did not hold; nothing of the unit happened."""
 
-    def __init__(self, kind: ConflictKind, *, run: RunRow | None, suspension: SuspensionRow | None = None) -> None:
+    def __init__(
+        self, kind: ConflictKind, *, run: RunRow | None, suspension: SuspensionRow | None = None
+    ) -> None:
         super().__init__(kind)
         self.kind = kind
         #: The run as it is now; None when it is missing.
@@ -258,9 +265,14 @@ class Store(Protocol):
         ...
 
     async def suspensions(
-        self, *, status: SuspensionStatus | None = None, run_id: str | None = None, limit: int = 50, after: str = ""
+        self,
+        *,
+        status: SuspensionStatus | None = None,
+        run_id: str | None = None,
+        limit: int = 50,
+        after: str = "",
     ) -> Sequence[SuspensionRow]:
-        """Suspensions in the order they were opened; ``after`` is the last ``suspend_id`` of the page before."""
+        """Suspensions as they were opened; ``after`` is the last ``suspend_id`` of the page before."""
         ...
 
     async def runs(
@@ -285,7 +297,9 @@ class Store(Protocol):
         """The payloads that are there (an erased one is not)."""
         ...
 
-    async def audit(self, wanted: AuditFilter, *, limit: int = 1_000, after: tuple[str, int] = ("", 0)) -> Sequence[AuditRow]:
+    async def audit(
+        self, wanted: AuditFilter, *, limit: int = 1_000, after: tuple[str, int] = ("", 0)
+    ) -> Sequence[AuditRow]:
         """Audit rows by run and sequence; ``after`` is (run_id, seq) of the last row of the page before."""
         ...
 

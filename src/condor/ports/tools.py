@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from condor.core.ids import Json
-from condor.core.policy.descriptor import ToolDescriptor
-from condor.core.run import Principal
-from condor.core.suspend import CardEvidence
+if TYPE_CHECKING:
+    import datetime
+    from collections.abc import Mapping, Sequence
+
+    from condor.core.ids import Json
+    from condor.core.policy.descriptor import ToolDescriptor
+    from condor.core.run import Principal
+    from condor.core.suspend import CardEvidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +43,10 @@ class ReconcileAnswer:
 class Toolbox(Protocol):
     """Every tool of the process, and how to run one."""
 
-    #: The day of the record.
-    today: datetime.date
+    @property
+    def today(self) -> datetime.date:
+        """The day of the record."""
+        ...
 
     def find(self, name: str) -> ToolDescriptor | None:
         """The tool of this name."""
@@ -65,8 +69,10 @@ class Toolbox(Protocol):
         ...
 
     async def invoke(self, call: Invocation) -> object:
-        """Run it within its time: JSON, ``ToolResult``, ``NeedInput``, or the exception or
-        ``TimedOut`` that ended it, as a value. Never raises but for cancellation."""
+        """Run it within its time; what ended it comes back as a value, only cancellation passes through.
+
+        JSON, ``ToolResult``, ``NeedInput``, an exception, or ``TimedOut``.
+        """
         ...
 
     async def preview(self, call: Invocation) -> CardEvidence:

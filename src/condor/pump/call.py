@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput
-from condor.core.graph import Node
 from condor.core.ids import Digest, Json, StepId
 from condor.core.outcome import FULFILLED
 from condor.core.plan.reference import MISSING, resolve_references
-from condor.core.policy.descriptor import ToolDescriptor
 from condor.core.run import Principal
 from condor.core.suspend import Answer, ReasonCode, read_reason_code
 from condor.ports.encoding import decode
-from condor.ports.store import SuspensionRow
-from condor.pump.segment import PumpPorts
-from condor.pump.state import RunState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from condor.core.graph import Node
+    from condor.core.policy.descriptor import ToolDescriptor
+    from condor.ports.store import SuspensionRow
+    from condor.pump.segment import PumpPorts
+    from condor.pump.state import RunState
 
 
 def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor) -> ToolCallInput:

@@ -8,6 +8,7 @@ idempotent; else the outside system is asked; else a person.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from condor.core.compiler.leaves import Execute, NeedEvidence, Settle, Suspend, check_leaf
 from condor.core.compiler.leaves.approval import ApprovalInput, approval_leaf
@@ -18,8 +19,7 @@ from condor.core.compiler.leaves.tool_call import (
     resolved_input,
     tool_call_leaf,
 )
-from condor.core.errors import ToolError
-from condor.core.graph import Node
+from condor.core.errors import LeafContractError, ToolError
 from condor.core.ids import Digest
 from condor.core.outcome import (
     SETTLED,
@@ -28,7 +28,6 @@ from condor.core.outcome import (
     StepStatus,
     classify_step_outcome,
     failed,
-
 )
 from condor.core.run import EventKind, Principal
 from condor.core.suspend import idempotency_key
@@ -36,6 +35,9 @@ from condor.ports.tools import Invocation
 from condor.pump.call import call_of, decided_by, given_approval
 from condor.pump.segment import LookAgain, Segment, entry
 from condor.pump.staging import Staging
+
+if TYPE_CHECKING:
+    from condor.core.graph import Node
 
 #: How often one effect may be entered under its key: the first time, and twice after an unknown
 #: outcome (once after a crash, once after a timeout of that). Then a person is asked.
@@ -79,15 +81,11 @@ def _approval(segment: Segment, node: Node) -> Suspend | None:
     if isinstance(leaf, Suspend):
         return leaf
     if not isinstance(leaf, Settle):
-        return _broken(segment, node)
+        raise LeafContractError(f"the approval leaf of step {node.step_id} wants to run something")
     if given is not None:
         segment.facts.consume.append(given.suspend_id)
     segment.settle(node.step_id, leaf.outcome)
     return None
-
-
-def _broken(segment: Segment, node: Node) -> None:
-    segment.settle(node.step_id, failed("leaf_contract", "a planned approval cannot run anything"))
 
 
 async def _tool_call(segment: Segment, node: Node) -> Suspend | None:
@@ -316,7 +314,9 @@ async def _resume_effect(segment: Segment, given: ToolCallInput) -> Suspend | No
     stored = segment.state.payload(f"args:{step_id}")
     row = segment.state.row(step_id)
     if stored is None or row.key is None:
-        return reconcile_request(given, Digest(""), "what was called has been erased; only the record can tell")
+        return reconcile_request(
+            given, Digest(""), "what was called has been erased; only the record can tell"
+        )
     approved = stored.get("approvedBy")
     effect = _Effect(
         given=replace(given, args=stored["args"], answers=stored.get("answers", {})),
@@ -327,7 +327,9 @@ async def _resume_effect(segment: Segment, given: ToolCallInput) -> Suspend | No
         approved_by=Principal.from_json(approved) if approved else None,
     )
     crashed = StepOutcome(
-        status=StepStatus.UNKNOWN, code="interrupted", message="the process ended before the outcome was known"
+        status=StepStatus.UNKNOWN,
+        code="interrupted",
+        message="the process ended before the outcome was known",
     )
     return await _resolve(segment, effect, crashed)
 
@@ -343,7 +345,12 @@ async def _resolve(segment: Segment, effect: _Effect, outcome: StepOutcome) -> S
     if given.tool.idempotent and again:
         return await _enter_again(segment, effect)
     answer = await segment.ports.toolbox.reconcile(
-        replace(_invocation(segment, given), approved_by=effect.approved_by, key=effect.key, versions=effect.versions)
+        replace(
+            _invocation(segment, given),
+            approved_by=effect.approved_by,
+            key=effect.key,
+            versions=effect.versions,
+        )
     )
     if answer.happened is True:
         done = StepOutcome(status=StepStatus.SUCCEEDED, value=answer.value)
@@ -354,7 +361,9 @@ async def _resolve(segment: Segment, effect: _Effect, outcome: StepOutcome) -> S
     if answer.happened is False:
         _settle_effect(segment, effect, failed(outcome.code, outcome.message), decision="reconciled")
         return None
-    return reconcile_request(given, effect.contract_hash, f"It is not known whether this happened: {outcome.message}.")
+    return reconcile_request(
+        given, effect.contract_hash, f"It is not known whether this happened: {outcome.message}."
+    )
 
 
 def _note_unknown(segment: Segment, effect: _Effect, outcome: StepOutcome) -> None:
@@ -386,10 +395,12 @@ async def _enter_again(segment: Segment, effect: _Effect) -> Suspend | None:
     )
     moves = Staging()
     moves.step(row)
-    segment.event(EventKind.STEP_STARTED, moves, stepId=step_id, tool=effect.given.tool.name, attempt=row.attempt)
+    segment.event(
+        EventKind.STEP_STARTED, moves, stepId=step_id, tool=effect.given.tool.name, attempt=row.attempt
+    )
     if segment.state.halt is not None:
-        return reconcile_request(effect.given, effect.contract_hash, "the run was stopped before this was known")
+        return reconcile_request(
+            effect.given, effect.contract_hash, "the run was stopped before this was known"
+        )
     await segment.commit(moves)
     return await _enter(segment, effect)
-
-

@@ -10,23 +10,27 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from condor.core.audit import AuditEntry, encode_entry
-from condor.core.compiler.leaves import Suspend
 from condor.core.errors import OurBug
-from condor.core.ids import StepId
 from condor.core.outcome import StepOutcome, StepStatus
 from condor.core.run import EventKind, RunStatus, TransitionCause, check_transition
 from condor.ports.clock import Clock, timestamp
 from condor.ports.encoding import encode
-from condor.ports.faults import Faults
-from condor.ports.model import Planner
-from condor.ports.store import Committed, Conflict, Expect, NewRun, StepRow, Store, Transition
-from condor.ports.tools import Toolbox
+from condor.ports.store import Committed, Conflict, Expect, NewRun, Store, Transition
 from condor.pump.staging import Staging
-from condor.pump.state import RunState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from condor.core.compiler.leaves import Suspend
+    from condor.core.ids import StepId
+    from condor.ports.faults import Faults
+    from condor.ports.model import Planner
+    from condor.ports.tools import Toolbox
+    from condor.pump.state import RunState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +52,11 @@ class PumpPorts:
         return timestamp(self.clock.now())
 
 
-class LookAgain(Exception):  # noqa: N818 - control flow of the loop, nobody's error
+class LookAgain(Exception):
     """An answer came between; the facts are saved and the run must be looked at again."""
 
 
-class RunLost(Exception):  # noqa: N818 - control flow of the loop, nobody's error
+class RunLost(Exception):
     """Another segment has the run; this one writes nothing more."""
 
 
@@ -182,8 +186,10 @@ class Segment:
         **more: bool,
     ) -> Transition:
         state = self.state
-        expect = Expect() if self._create is not None else Expect(
-            epoch=state.epoch, answers=state.answers if sees_answers else None
+        expect = (
+            Expect()
+            if self._create is not None
+            else Expect(epoch=state.epoch, answers=state.answers if sees_answers else None)
         )
         return Transition(
             run_id=state.run_id,

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from condor.core.ids import SuspendId
-from condor.core.run import EventKind
 from condor.ports.encoding import encode
-from condor.ports.store import Decide, StepRow, SuspensionRow
+
+if TYPE_CHECKING:
+    from condor.core.ids import SuspendId
+    from condor.core.run import EventKind
+    from condor.ports.store import Decide, StepRow, SuspensionRow
 
 
 @dataclass(slots=True)
@@ -43,4 +45,3 @@ class Staging:
 
     def __bool__(self) -> bool:
         return bool(self.steps or self.events or self.audit or self.payloads or self.park or self.decide)
-

@@ -6,17 +6,20 @@ what has *happened* (an outcome) is applied at once and committed with the next 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condor.core.compiler import graph_from_json
-from condor.core.graph import CompiledGraph, Node
-from condor.core.ids import Json, RunId, SessionId, StepId, SuspendId, TenantId
 from condor.core.outcome import StepStatus
 from condor.core.run import Principal, RunStatus
 from condor.ports.encoding import decode
 from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from condor.core.graph import CompiledGraph, Node
+    from condor.core.ids import Json, RunId, SessionId, StepId, SuspendId, TenantId
 
 
 @dataclass(slots=True, kw_only=True)
@@ -91,7 +94,7 @@ class RunState:
     def node(self, step_id: StepId) -> Node:
         """A node of the compiled graph."""
         # INVARIANT: steps exist only after a graph was adopted.
-        assert self.graph is not None, "no graph yet"  # noqa: S101 - names the invariant
+        assert self.graph is not None, "no graph yet"
         return self.graph.by_id[step_id]
 
     def row(self, step_id: StepId) -> StepRow:

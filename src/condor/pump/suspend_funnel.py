@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from condor.core.compiler.leaves import Suspend
 from condor.core.frames.suspend_card import policy_facts, suspend_card
 from condor.core.outcome import StepStatus
 from condor.core.run import EventKind, RunStatus
@@ -19,6 +19,9 @@ from condor.ports.encoding import encode
 from condor.ports.store import SuspensionRow
 from condor.pump.segment import Segment, entry
 from condor.pump.staging import Staging
+
+if TYPE_CHECKING:
+    from condor.core.compiler.leaves import Suspend
 
 _REQUIRED = {
     ReasonCode.APPROVAL: EventKind.APPROVAL_REQUIRED,

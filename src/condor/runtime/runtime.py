@@ -9,17 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from condor.core.errors import OurBug, StoreUnavailable, UnknownId
-from condor.core.ids import RunId
 from condor.core.run import TERMINAL, Principal, RunEvent, RunStatus
-from condor.ports.dispatcher import Dispatcher
 from condor.ports.encoding import decode
 from condor.ports.store import Conflict, RunRow
 from condor.pump.loop import drive
-from condor.pump.phases import Phase
 from condor.pump.phases.admit import StartRun, admit
 from condor.pump.phases.close import end_corrupt
 from condor.pump.phases.dispatch import dispatch
@@ -27,7 +24,14 @@ from condor.pump.phases.plan import plan
 from condor.pump.phases.suspend_resume import Accepted, ResumeRun, answer, expire, stop
 from condor.pump.segment import PumpPorts, Segment
 from condor.pump.state import RunState
-from condor.runtime.hub import EventHub
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from condor.core.ids import RunId
+    from condor.ports.dispatcher import Dispatcher
+    from condor.pump.phases import Phase
+    from condor.runtime.hub import EventHub
 
 _log = logging.getLogger(__name__)
 
@@ -67,7 +71,7 @@ class Runtime:
         self._drive(segment, dispatch if segment.state.graph is not None else plan)
         row = await self._ports.store.run(segment.state.run_id)
         # INVARIANT: admit committed it, and runs are never removed.
-        assert row is not None, "a committed run is there"  # noqa: S101 - names the invariant
+        assert row is not None, "a committed run is there"
         return row
 
     async def resume(self, wanted: ResumeRun) -> Accepted:
@@ -112,7 +116,11 @@ class Runtime:
                 for stored in events:
                     after = stored.seq
                     yield RunEvent(
-                        run_id=run_id, seq=stored.seq, kind=stored.kind, at=stored.at, facts=decode(stored.facts)
+                        run_id=run_id,
+                        seq=stored.seq,
+                        kind=stored.kind,
+                        at=stored.at,
+                        facts=decode(stored.facts),
                     )
                 if events:
                     continue
@@ -192,8 +200,10 @@ class Runtime:
         try:
             await drive(live.segment, phase)
         except StoreUnavailable:
-            _log.exception("run %s stands still: the store takes nothing; it goes on when taken up again", run_id)
-        except Exception as fault:
+            _log.exception(
+                "run %s stands still: the store takes nothing; it goes on when taken up again", run_id
+            )
+        except Exception as fault:  # noqa: BLE001 - it ends its run with a reason, not the process
             _log.exception("run %s ends as failed", run_id)
             await self._fail(run_id, fault)
         finally:

@@ -5,12 +5,15 @@ Pure projection of what is stored; an erased payload leaves its place empty.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from condor.core.ids import Json
 from condor.ports.encoding import decode
-from condor.ports.store import StepRow, StoredRun, SuspensionRow
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from condor.core.ids import Json
+    from condor.ports.store import StepRow, StoredRun, SuspensionRow
 
 #: Version of the wire shapes below.
 WIRE_VERSION = 1
@@ -69,7 +72,7 @@ def run_snapshot(stored: StoredRun) -> dict[str, Json]:
         "plan": _payload(payloads, "plan"),
         "graph": _payload(payloads, "graph"),
         "steps": _steps(stored),
-        "suspensions": suspensions,  # type: ignore[dict-item]
+        "suspensions": suspensions,
         "budget": {},
         "closing": closing.get("text"),
         "notices": closing.get("notices", []),

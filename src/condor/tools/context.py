@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from condor.core.ids import Json
-from condor.core.run import Principal
 from condor.ports.faults import Faults, no_faults
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from condor.core.ids import Json
+    from condor.core.run import Principal
+
+
+_BEGINNING = datetime.datetime.min.replace(tzinfo=datetime.UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +38,7 @@ class ToolContext:
     #: Seconds (monotonic clock of the runtime) at which the call is given up.
     deadline: float = 0.0
     #: Wall time of the call.
-    now: datetime.datetime = datetime.datetime.min.replace(tzinfo=datetime.UTC)
+    now: datetime.datetime = _BEGINNING
     #: The day of the record.
     today: datetime.date = datetime.date.min
     #: Named crash points; a no-op in production.

@@ -14,9 +14,11 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 from condor.core.errors import RegistrationRefused
-from condor.core.ids import Json
 from condor.core.policy import ArgSpec, Effect, HitlTier, PolicyClass, ToolDescriptor
-from condor.core.policy.descriptor import ArgType, OnDeny
+
+if typing.TYPE_CHECKING:
+    from condor.core.ids import Json
+    from condor.core.policy.descriptor import ArgType, OnDeny
 
 Function = Callable[..., Any]
 
@@ -128,7 +130,7 @@ def _specs_of(name: str, function: Function) -> tuple[ArgSpec, ...]:
 def _spec_of(tool_name: str, parameter: inspect.Parameter, hint: object) -> ArgSpec:
     if parameter.kind in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL):
         raise RegistrationRefused(
-            f"tool {tool_name}: *{parameter.name} is open-ended; name each argument, or pass args=[ArgSpec(…)]"
+            f"tool {tool_name}: *{parameter.name} is open-ended; name each argument or pass args=[…]"
         )
     origin, members = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):

@@ -7,19 +7,23 @@ all outcomes; only cancellation passes through.
 from __future__ import annotations
 
 import asyncio
-import datetime
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from condor.core.errors import ToolError
 from condor.core.outcome import TimedOut
 from condor.core.policy import PolicyClass, ToolDescriptor
 from condor.core.suspend import CardEvidence
-from condor.ports.clock import Clock
 from condor.ports.faults import Faults, no_faults
 from condor.ports.tools import Invocation, ReconcileAnswer
 from condor.tools.context import Reconciled, ToolContext
-from condor.tools.registry import ToolRegistry
+
+if TYPE_CHECKING:
+    import datetime
+    from collections.abc import Callable, Mapping, Sequence
+
+    from condor.ports.clock import Clock
+    from condor.tools.registry import ToolRegistry
 
 _log = logging.getLogger(__name__)
 
@@ -78,7 +82,7 @@ class LocalToolbox:
         """Run it; what ended it comes back as a value."""
         self._faults("tool.entered")
         function = call.tool.function
-        assert function is not None, "registered tools have a function"  # noqa: S101 - the registry's promise
+        assert function is not None, "registered tools have a function"
         limit = call.tool.timeout_s
         try:
             async with asyncio.timeout(limit):
@@ -118,7 +122,7 @@ class LocalToolbox:
         try:
             async with asyncio.timeout(call.tool.timeout_s):
                 said = await hook(self._context(call), **call.args)
-        except Exception:  # a hook that fails knows nothing; a person is asked
+        except Exception:  # noqa: BLE001 - a hook that fails knows nothing; a person is asked
             _log.warning("the reconcile hook of %s failed", call.tool.name, exc_info=True)
             return ReconcileAnswer(happened=None)
         if isinstance(said, Reconciled) and said.happened in (True, False, None):

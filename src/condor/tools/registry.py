@@ -6,10 +6,13 @@ Law: a tool that declares no class, neither itself nor through the static regist
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from condor.core.errors import RegistrationRefused, UnknownId, show
 from condor.core.policy import PolicyClass, ToolDescriptor, resolve_policy_class
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
 
 
 class ToolRegistry:
@@ -46,7 +49,7 @@ class ToolRegistry:
             )
         if tool.policy_class is None and declared is None and not tool.metadata.get("mutating"):
             raise RegistrationRefused(
-                f"tool {tool.name} declares nothing: give it policy_class=PolicyClass.READ, MUTATE, EXEC or COMMS"
+                f"tool {tool.name} declares nothing: give it a policy_class (READ, MUTATE, EXEC or COMMS)"
             )
         if tool.function is None:
             raise RegistrationRefused(f"tool {tool.name} has no function; decorate one with @tool(…)")
@@ -83,5 +86,3 @@ class ToolRegistry:
 
     def __contains__(self, name: object) -> bool:
         return name in self._tools
-
-

@@ -96,7 +96,9 @@ def _find(name: str, scope: _Scope, path: str) -> StepId:
         if head in looked.nested:
             return StepId(looked.prefix + name)
         looked = looked.outer
-    raise PlanRefused(f"no step is called {show(name)}; the names here are {', '.join(scope.nested)}", path=path)
+    raise PlanRefused(
+        f"no step is called {show(name)}; the names here are {', '.join(scope.nested)}", path=path
+    )
 
 
 def _check_tool(draft: _Draft, known: KnownTools) -> None:
@@ -106,7 +108,9 @@ def _check_tool(draft: _Draft, known: KnownTools) -> None:
     if tool not in known:
         near = ", ".join(sorted(name for name in known if name.split(".")[0] == tool.split(".")[0]))
         offer = f"near it are {near}" if near else "see `condor tools list`"
-        raise PlanRefused(f"no tool is called {show(tool)}; {offer}", path=f"{draft.path}/tool", code="unknown_tool")
+        raise PlanRefused(
+            f"no tool is called {show(tool)}; {offer}", path=f"{draft.path}/tool", code="unknown_tool"
+        )
     allowed = known[tool]
     for key in draft.step.args:
         if allowed is not None and key not in allowed:
@@ -135,7 +139,8 @@ def _link(draft: _Draft, ids: frozenset[StepId], inside: Mapping[str, list[StepI
             target = _find(reference.step, scope, where)
             if target in inside:
                 raise PlanRefused(
-                    f"{show(reference.step)} is a plan; refer to a step of it, as {inside[target][0]}", path=where
+                    f"{show(reference.step)} is a plan; refer to a step of it, as {inside[target][0]}",
+                    path=where,
                 )
             if target not in ids:
                 raise PlanRefused(f"no step is called {show(target)}", path=where)
@@ -213,5 +218,13 @@ def _node(draft: _Draft, coordinate: Coordinate) -> Node:
 
 
 def _said(node: Node) -> list[Json]:
-    return [node.step_id, node.kind, node.tool, node.args, list(node.after), node.on_deny, node.title, node.body]
-
+    return [
+        node.step_id,
+        node.kind,
+        node.tool,
+        node.args,
+        list(node.after),
+        node.on_deny,
+        node.title,
+        node.body,
+    ]

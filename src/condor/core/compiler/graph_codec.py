@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condor.core.graph.compiled import CompiledGraph, Coordinate, Node
 from condor.core.ids import Digest, Json, StepId
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 def graph_to_json(graph: CompiledGraph) -> dict[str, Json]:
     """``{"revision", "digest", "nodes": […]}``; absent parts of a node are left out."""
-    return {"revision": graph.revision, "digest": graph.digest, "nodes": [_node_to_json(n) for n in graph.nodes]}
+    return {
+        "revision": graph.revision,
+        "digest": graph.digest,
+        "nodes": [_node_to_json(n) for n in graph.nodes],
+    }
 
 
 def _node_to_json(node: Node) -> dict[str, Json]:
@@ -19,9 +25,8 @@ def _node_to_json(node: Node) -> dict[str, Json]:
     if node.kind == "tool":
         parts["tool"] = node.tool
         parts["args"] = node.args
-    for key, value in (("title", node.title), ("body", node.body), ("onDeny", node.on_deny)):
-        if value:
-            parts[key] = value
+    optional = {"title": node.title, "body": node.body, "onDeny": node.on_deny}
+    parts.update({key: value for key, value in optional.items() if value})
     if node.uses:
         parts["uses"] = sorted(node.uses)
     return parts

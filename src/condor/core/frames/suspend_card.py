@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from condor.core.ids import Json
-from condor.core.suspend.payload import SuspendRequest
+if TYPE_CHECKING:
+    from condor.core.ids import Json
+    from condor.core.suspend.payload import SuspendRequest
 
 MASK = "•••"
 _SECRET = re.compile(r"pass(word|wd|phrase)|secret|token|api_?key|credential|private_?key", re.IGNORECASE)

@@ -10,4 +10,13 @@ from condor.core.observers.closing import (
     compose_closing,
 )
 
-__all__ = ["CORRECTION_PREFIX", "NOT_COMPLETED_PREFIX", "NOT_EXECUTED_PREFIX", "ClaimEvidence", "Closing", "Notice", "StepEvidence", "compose_closing"]
+__all__ = [
+    "CORRECTION_PREFIX",
+    "NOT_COMPLETED_PREFIX",
+    "NOT_EXECUTED_PREFIX",
+    "ClaimEvidence",
+    "Closing",
+    "Notice",
+    "StepEvidence",
+    "compose_closing",
+]

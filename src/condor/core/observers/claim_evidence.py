@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from condor.core.outcome import StepStatus
+if TYPE_CHECKING:
+    from condor.core.outcome import StepStatus
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,12 @@ Law 3: foreign text cannot carry these prefixes; the sign is escaped where it en
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from condor.core.observers.claim_evidence import ClaimEvidence, StepEvidence
 from condor.core.outcome import StepStatus
+
+if TYPE_CHECKING:
+    from condor.core.observers.claim_evidence import ClaimEvidence, StepEvidence
 
 CORRECTION_PREFIX = "⚠ Correction:"
 NOT_COMPLETED_PREFIX = "⚠ Not completed:"
@@ -65,27 +68,30 @@ def _explained(step: StepEvidence) -> tuple[str, str]:
     """Whether it was tried or never begun, and why, in one sentence."""
     noun = step.noun
     detail = f": {step.message}" if step.message else ""
-    match step.status, step.code:
-        case StepStatus.SKIPPED, "denied":
+    if step.status is StepStatus.UNKNOWN:
+        return "not-completed", f"it is not known whether {noun} happened{detail}. Check the record."
+    if step.status is StepStatus.FAILED:
+        return "not-completed", f"{noun} failed{detail}."
+    if step.status is StepStatus.DEGRADED:
+        return "not-completed", f"{noun} was done only in part{detail}."
+    return _why_skipped(step, detail)
+
+
+def _why_skipped(step: StepEvidence, detail: str) -> tuple[str, str]:
+    noun = step.noun
+    match step.code:
+        case "denied":
             why = f" ({step.reason})" if step.reason else ""
             return "not-completed", f"{noun} was declined by {step.declined_by}{why}. It was not run."
-        case StepStatus.SKIPPED, "denied_before":
+        case "denied_before":
             return "not-completed", f"{noun} was declined before in this run and was not asked again."
-        case StepStatus.SKIPPED, "expired":
+        case "expired":
             return "not-completed", f"{noun} was not approved in time. It was not run."
-        case StepStatus.SKIPPED, "role":
+        case "role":
             return "not-executed", f"{noun} {step.message}."
-        case StepStatus.UNKNOWN, _:
-            return "not-completed", f"it is not known whether {noun} happened{detail}. Check the record."
-        case StepStatus.FAILED, _:
-            return "not-completed", f"{noun} failed{detail}."
-        case StepStatus.DEGRADED, _:
-            return "not-completed", f"{noun} was done only in part{detail}."
-        case StepStatus.SKIPPED, "upstream":
-            return "not-executed", f"{noun} was not reached{detail}."
-        case StepStatus.SKIPPED, _ if step.gated and not step.attempted:
-            return "not-completed", f"{noun} was still waiting for an answer when the run ended. It was not run."
-        case StepStatus.SKIPPED, _ if step.attempted:
+        case _ if step.attempted:
             return "not-completed", f"{noun} was not done{detail}."
+        case _ if step.gated:
+            return "not-completed", f"{noun} was still waiting for an answer at the end. It was not run."
         case _:
             return "not-executed", f"{noun} was not reached{detail}."

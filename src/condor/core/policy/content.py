@@ -40,7 +40,7 @@ _CODE_CHARS_MAX = 64
 _VERB_KEYS = frozenset({"op", "operation", "action", "verb"})
 #: FHIRPath Patch holds both the verb and the new status in a ``valueCode``.
 _EITHER_KEY = "valuecode"
-_EMBEDDED = re.compile(r"\s*[\[{]")
+_EMBEDDED = re.compile(r'\s*["\[{]')
 
 _KeyKind = Literal["verb", "status", "either", "url", "other"]
 
@@ -144,5 +144,5 @@ def destructive_content(value: object, depth: int = 0) -> bool:
     """
     try:
         return _scan(value, depth)
-    except Exception:  # noqa: BLE001 - whatever a foreign object throws while it is looked at, the gate holds
+    except Exception:  # noqa: BLE001 - what throws while it is looked at counts as destructive
         return True

@@ -5,11 +5,10 @@ Law: a given plan is parsed and compiled before anything is stored: bad input ch
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from condor.core.compiler import compile_plan
-from condor.core.graph import CompiledGraph
 from condor.core.ids import DEFAULT_TENANT, RunId, SessionId
 from condor.core.plan import parse_plan
 from condor.core.run import EventKind, Principal, RunStatus, check_transition
@@ -18,6 +17,11 @@ from condor.ports.store import NewRun
 from condor.pump.phases.plan import adopt_plan
 from condor.pump.segment import PumpPorts, Segment, entry
 from condor.pump.state import RunState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from condor.core.graph import CompiledGraph
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

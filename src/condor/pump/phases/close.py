@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condor.core.audit import AuditEntry, encode_entry
-from condor.core.graph import Node
 from condor.core.observers import NOT_EXECUTED_PREFIX, ClaimEvidence, Closing, StepEvidence, compose_closing
 from condor.core.outcome import SETTLED, StepStatus, run_end
 from condor.core.run import SYSTEM, EventKind, Principal, RunStatus, TransitionCause, check_transition
@@ -21,6 +20,9 @@ from condor.pump.call import answer_body, decided_by
 from condor.pump.phases.result import Done, PhaseResult
 from condor.pump.segment import PumpPorts, Segment, entry, is_open
 from condor.pump.staging import Staging
+
+if TYPE_CHECKING:
+    from condor.core.graph import Node
 
 _HALT_CAUSES: dict[str, TransitionCause] = {"denied": "denied", "stopped": "stopped", "expired": "expired"}
 
@@ -59,7 +61,9 @@ async def end_corrupt(stored: StoredRun, ports: PumpPorts, why: str) -> None:
             status=RunStatus.FAILED,
             raise_epoch=True,
             decide=[
-                Decide(suspend_id=card.suspend_id, status="withdrawn", decided_by=SYSTEM.id, refuse_expired=False)
+                Decide(
+                    suspend_id=card.suspend_id, status="withdrawn", decided_by=SYSTEM.id, refuse_expired=False
+                )
                 for card in stored.suspensions
                 if card.status == "pending"
             ],
@@ -97,7 +101,7 @@ def stage_end(segment: Segment, moves: Staging) -> tuple[RunStatus, TransitionCa
         status, cause = RunStatus.ABORTED, _HALT_CAUSES[str(halt["cause"])]
     else:
         # INVARIANT: a run without a halt closes only after its plan was dispatched.
-        assert state.graph is not None, "close without a graph"  # noqa: S101 - names the invariant
+        assert state.graph is not None, "close without a graph"
         status = RunStatus(run_end({str(k): v for k, v in state.statuses.items()}, state.graph.sinks))
         cause = "nothing-reached" if status is RunStatus.FAILED else "nothing-left"
     _stage_terminal(segment, moves, status, cause)
@@ -116,7 +120,12 @@ def stage_withdrawals(segment: Segment, moves: Staging) -> None:
             Decide(suspend_id=card.suspend_id, status="withdrawn", decided_by=actor, refuse_expired=False)
         )
         segment.event(
-            EventKind.SUSPENSION_CLOSED, moves, stepId=card.step_id, suspendId=card.suspend_id, status="withdrawn", by=actor
+            EventKind.SUSPENSION_CLOSED,
+            moves,
+            stepId=card.step_id,
+            suspendId=card.suspend_id,
+            status="withdrawn",
+            by=actor,
         )
         segment.audit(
             entry(
@@ -146,7 +155,11 @@ def _drop_open_steps(segment: Segment, moves: Staging, cause: str) -> None:
         row = replace(
             row,
             status=StepStatus.UNKNOWN if begun else StepStatus.SKIPPED,
-            code=(row.code or "interrupted") if begun else cause if status is StepStatus.SUSPENDED else "not_reached",
+            code=(row.code or "interrupted")
+            if begun
+            else cause
+            if status is StepStatus.SUSPENDED
+            else "not_reached",
         )
         state.put_step(row)
         moves.step(row)
@@ -169,7 +182,9 @@ def evidence_of(segment: Segment) -> ClaimEvidence:
     """The run's own evidence, step by step in graph order."""
     state = segment.state
     nodes = state.graph.nodes if state.graph is not None else ()
-    return ClaimEvidence(steps=tuple(_step_evidence(segment, node) for node in nodes), halted=_halted(segment))
+    return ClaimEvidence(
+        steps=tuple(_step_evidence(segment, node) for node in nodes), halted=_halted(segment)
+    )
 
 
 def _halted(segment: Segment) -> str:

@@ -8,17 +8,20 @@ Law 3: once the run is halted nothing new starts; what is in flight finishes and
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
-from condor.core.compiler.leaves import Suspend
 from condor.core.errors import OurBug
 from condor.core.graph import Frontier, Node, frontier
-from condor.core.ids import StepId
 from condor.core.outcome import StepStatus, skipped
 from condor.core.suspend import ReasonCode
 from condor.pump.leaf_runner import advance
 from condor.pump.phases.close import close
 from condor.pump.phases.result import Next, PhaseResult, Rest, Stopped, Suspended
-from condor.pump.segment import Segment
+
+if TYPE_CHECKING:
+    from condor.core.compiler.leaves import Suspend
+    from condor.core.ids import StepId
+    from condor.pump.segment import Segment
 
 #: Leaves at work at once in one run: enough to hide latency, few enough to be polite to a record server.
 CONCURRENT_LEAVES_MAX = 16
@@ -42,27 +45,33 @@ async def dispatch(segment: Segment) -> PhaseResult:
         front = _frontier(segment)
         if segment.effect_at_stake and (front.ready or segment.tasks):
             await segment.commit()
-            continue
-        room = CONCURRENT_LEAVES_MAX - len(segment.tasks)
-        if _is_alone(segment, front):
-            _take(segment, await advance(segment, _begin(segment, front.ready[0])))
-        elif front.ready and room > 0:
-            for node in front.ready[:room]:
-                _launch(segment, _begin(segment, node))
-        elif segment.tasks:
-            await _wait(segment)
-        elif segment.state.open_suspensions():
-            return Rest()
-        else:
+        elif not await _moved(segment, front):
+            if segment.state.open_suspensions():
+                return Rest()
             _check_settled(segment)
             return Next(close)
+
+
+async def _moved(segment: Segment, front: Frontier) -> bool:
+    """Start what is ready, or wait for what is at work; False when there is neither."""
+    room = CONCURRENT_LEAVES_MAX - len(segment.tasks)
+    if _is_alone(segment, front):
+        _take(segment, await advance(segment, _begin(segment, front.ready[0])))
+    elif front.ready and room > 0:
+        for node in front.ready[:room]:
+            _launch(segment, _begin(segment, node))
+    elif segment.tasks:
+        await _wait(segment)
+    else:
+        return False
+    return True
 
 
 def _frontier(segment: Segment) -> Frontier:
     """What may run next; what can no longer run is settled as skipped on the way."""
     state = segment.state
     # INVARIANT: dispatch comes after the plan was compiled.
-    assert state.graph is not None, "dispatch without a graph"  # noqa: S101 - names the invariant
+    assert state.graph is not None, "dispatch without a graph"
     front = frontier(state.graph, state.statuses)
     for node, culprit in front.blocked:
         segment.settle(node.step_id, skipped("upstream", f"because {culprit} did not succeed"))
@@ -126,4 +135,6 @@ def _check_settled(segment: Segment) -> None:
         if status in (StepStatus.PENDING, StepStatus.STARTED, StepStatus.SUSPENDED, StepStatus.UNKNOWN)
     ]
     if left:
-        raise OurBug(f"run {segment.state.run_id} has nothing to do, but {', '.join(left[:5])} is not settled")
+        raise OurBug(
+            f"run {segment.state.run_id} has nothing to do, but {', '.join(left[:5])} is not settled"
+        )

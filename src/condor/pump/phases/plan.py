@@ -5,18 +5,21 @@ Law: no plan is ever guessed. A planner that does not understand says so; that i
 
 from __future__ import annotations
 
-from condor.core.compiler import compile_plan
+from typing import TYPE_CHECKING
+
+from condor.core.compiler import compile_plan, graph_to_json
 from condor.core.errors import PlanRefused, RequestNotUnderstood
-from condor.core.graph import CompiledGraph
 from condor.core.plan import parse_plan
 from condor.core.run import EventKind, RunStatus
-from condor.core.compiler import graph_to_json
 from condor.ports.model import PlanningRequest
 from condor.pump.phases.close import end_without_plan
 from condor.pump.phases.dispatch import dispatch
 from condor.pump.phases.result import Next, PhaseResult
-from condor.pump.segment import Segment
 from condor.pump.staging import Staging
+
+if TYPE_CHECKING:
+    from condor.core.graph import CompiledGraph
+    from condor.pump.segment import Segment
 
 
 def adopt_plan(segment: Segment, plan: object, graph: CompiledGraph, into: Staging | None = None) -> None:
@@ -41,7 +44,7 @@ async def plan(segment: Segment) -> PhaseResult:
     text = (state.payload("request") or {}).get("text", "")
     try:
         if ports.planner is None:
-            raise RequestNotUnderstood(
+            raise RequestNotUnderstood(  # noqa: TRY301 - joins the planner's own refusal
                 "no planner is configured, so a request in words cannot be planned; give a plan instead"
             )
         proposed = await ports.planner.plan(
@@ -56,7 +59,9 @@ async def plan(segment: Segment) -> PhaseResult:
     except RequestNotUnderstood as refusal:
         return await end_without_plan(segment, refusal.code, str(refusal))
     except PlanRefused as refusal:
-        return await end_without_plan(segment, refusal.code, f"the planner made a plan that cannot be run: {refusal}")
+        return await end_without_plan(
+            segment, refusal.code, f"the planner made a plan that cannot be run: {refusal}"
+        )
     moves = Staging()
     adopt_plan(segment, proposed, graph, moves)
     await segment.commit(moves, status=RunStatus.EXECUTING, cause="planned")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from condor.core.compiler.leaves import Suspend
 from condor.pump.segment import Segment
+
+if TYPE_CHECKING:
+    from condor.core.compiler.leaves import Suspend
 
 
 @dataclass(frozen=True, slots=True)

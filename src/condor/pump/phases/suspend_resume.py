@@ -7,9 +7,8 @@ compare-and-set: of any number of answers one wins, the others are told who.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condor.core.compiler.leaves.tool_call import contract_now
 from condor.core.errors import (
@@ -33,6 +32,9 @@ from condor.pump.phases.close import end_corrupt, stage_end, stage_withdrawals
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment, entry
 from condor.pump.staging import Staging
 from condor.pump.state import RunState
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 #: Each retry means that another answer to the same run won meanwhile.
 _RACES_MAX = 10_000
@@ -92,7 +94,9 @@ async def _readable(stored: StoredRun, ports: PumpPorts) -> RunState:
     except (KeyError, TypeError, ValueError) as fault:
         if stored.run.status not in TERMINAL:
             await end_corrupt(stored, ports, f"{type(fault).__name__}: {fault}")
-        raise RunNotSuspendedError(f"the stored state of run {stored.run.run_id} cannot be read; it has ended as failed") from None
+        raise RunNotSuspendedError(
+            f"the stored state of run {stored.run.run_id} cannot be read; it has ended as failed"
+        ) from None
     return state
 
 
@@ -109,7 +113,9 @@ async def _find(resume: ResumeRun, ports: PumpPorts) -> tuple[StoredRun, Suspens
     row = next((row for row in stored.suspensions if row.suspend_id == resume.suspend_id), None)
     if row is None:
         await _reject(ports, stored, resume.principal, suspend_id=None, why="unknown_card")
-        raise UnknownId("card", resume.suspend_id, f"run {run_id} never asked this; see `condor show {run_id} --why`")
+        raise UnknownId(
+            "card", resume.suspend_id, f"run {run_id} never asked this; see `condor show {run_id} --why`"
+        )
     return stored, row
 
 
@@ -118,10 +124,10 @@ async def _reject(
 ) -> None:
     """Audit an attempt to answer that had no right to."""
     segment = Segment(RunState.from_store(stored), ports)
-    segment.audit(entry(segment, "decision-rejected", suspend_id=suspend_id, reason_code=why, actor=principal.id))
-    await ports.store.commit(
-        Transition(run_id=stored.run.run_id, at=ports.at(), audit=segment.facts.audit)
+    segment.audit(
+        entry(segment, "decision-rejected", suspend_id=suspend_id, reason_code=why, actor=principal.id)
     )
+    await ports.store.commit(Transition(run_id=stored.run.run_id, at=ports.at(), audit=segment.facts.audit))
 
 
 def _read(resume: ResumeRun, state: RunState, row: SuspensionRow) -> Answer:
@@ -149,7 +155,8 @@ def may_not_answer(principal: Principal, row: SuspensionRow) -> str | None:
     if principal.kind != "person":
         return f"{principal.name} is a {principal.kind}; only a person answers cards"
     if principal.roles & DECIDES_NOTHING:
-        return f"{principal.name} is {' and '.join(sorted(principal.roles & DECIDES_NOTHING))}, a role that decides nothing"
+        powerless = " and ".join(sorted(principal.roles & DECIDES_NOTHING))
+        return f"{principal.name} is {powerless}, a role that decides nothing"
     is_requester = principal.id == facts["requester"]
     if facts["requesterExcluded"] and is_requester:
         return f"{principal.name} asked for this; another person must decide"
@@ -172,11 +179,15 @@ def closed_error(state: RunState, row: SuspensionRow) -> AnswerRefused:
         case "expired":
             return SuspensionExpired(f"the card expired at {row.expires_at}; nothing was run")
         case "superseded":
-            newer = next((card.suspend_id for card in state.open_suspensions() if card.step_id == row.step_id), None)
+            newer = next(
+                (card.suspend_id for card in state.open_suspensions() if card.step_id == row.step_id), None
+            )
             return StaleSuspension("a newer card took its place", next_suspend_id=newer)
         case _:
             return AlreadyDecided(
-                decision=row.status, decided_by=decided_by(state, row).name, decided_at=row.decided_at or "an unknown time"
+                decision=row.status,
+                decided_by=decided_by(state, row).name,
+                decided_at=row.decided_at or "an unknown time",
             )
 
 
@@ -234,7 +245,9 @@ def _drift(segment: Segment, row: SuspensionRow) -> str | None:
         return None
     tool = segment.ports.toolbox.find(row.tool)
     if tool is None:
-        raise StaleSuspension(f"there is no tool {row.tool} in this process; start it with the tools of this run")
+        raise StaleSuspension(
+            f"there is no tool {row.tool} in this process; start it with the tools of this run"
+        )
     facts: Mapping[str, Any] = decode(row.facts)
     given = call_of(segment.state, segment.ports, segment.state.node(row.step_id), tool)
     if contract_now(given, facts["versions"]) == row.contract_hash:
@@ -245,7 +258,12 @@ def _drift(segment: Segment, row: SuspensionRow) -> str | None:
 
 
 def _record(
-    segment: Segment, row: SuspensionRow, given: Answer, status: SuspensionStatus, principal: Principal, moves: Staging
+    segment: Segment,
+    row: SuspensionRow,
+    given: Answer,
+    status: SuspensionStatus,
+    principal: Principal,
+    moves: Staging,
 ) -> None:
     policy: Mapping[str, Any] = decode(row.facts)["policy"]
     words = {"approved": "approved", "denied": "denied", "superseded": "withdrawn"}
@@ -302,7 +320,9 @@ async def _go_on(segment: Segment, moves: Staging, step_id: StepId, *, stale: st
     rested = state.status is RunStatus.SUSPENDED
     moves.absorb(_taken(segment))
     if rested:
-        await segment.commit(moves, status=RunStatus.EXECUTING, cause="answered", raise_epoch=True, count_answer=True)
+        await segment.commit(
+            moves, status=RunStatus.EXECUTING, cause="answered", raise_epoch=True, count_answer=True
+        )
     else:
         await segment.commit(moves, count_answer=True)
     segment.ports.faults("answer.committed")
@@ -323,7 +343,9 @@ async def _halt(segment: Segment, halt: Mapping[str, object], moves: Staging, st
     if state.status is RunStatus.SUSPENDED:
         status, cause = stage_end(segment, moves)
         moves.absorb(_taken(segment))
-        await segment.commit(moves, status=status, cause=cause, halt=halt, raise_epoch=True, count_answer=True)
+        await segment.commit(
+            moves, status=status, cause=cause, halt=halt, raise_epoch=True, count_answer=True
+        )
     else:
         stage_withdrawals(segment, moves)
         await segment.commit(moves, halt=halt, count_answer=True)
@@ -353,7 +375,10 @@ async def stop(run_id: str, principal: Principal, reason: str, ports: PumpPorts)
         if reason:
             segment.payload("halt", {"reason": reason}, moves)
         segment.audit(
-            entry(segment, "stopped", reason_digest=digest_of(reason) if reason else None, actor=principal.id), moves
+            entry(
+                segment, "stopped", reason_digest=digest_of(reason) if reason else None, actor=principal.id
+            ),
+            moves,
         )
         try:
             await _halt(segment, halt, moves, StepId(""))
@@ -378,7 +403,12 @@ async def expire(row: SuspensionRow, ports: PumpPorts) -> bool:
         Decide(suspend_id=row.suspend_id, status="expired", decided_by=SYSTEM.id, refuse_expired=False)
     )
     segment.event(
-        EventKind.SUSPENSION_CLOSED, moves, stepId=row.step_id, suspendId=row.suspend_id, status="expired", by=SYSTEM.id
+        EventKind.SUSPENSION_CLOSED,
+        moves,
+        stepId=row.step_id,
+        suspendId=row.suspend_id,
+        status="expired",
+        by=SYSTEM.id,
     )
     segment.audit(
         entry(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from condor.core.compiler.leaves.step import LeafStep, Settle, Suspend
-from condor.core.graph.compiled import Node
 from condor.core.outcome import StepOutcome, StepStatus
 from condor.core.suspend.identity import approval_step_contract
 from condor.core.suspend.payload import SuspendRequest
 from condor.core.suspend.reason import Origin, ReasonCode
 from condor.core.suspend.resume import Answer, resume_schema
+
+if TYPE_CHECKING:
+    from condor.core.graph.compiled import Node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from condor.core.errors import AnswerInvalid
-from condor.core.ids import Digest, Json
 from condor.core.outcome import InputField
-from condor.core.policy.descriptor import ArgSpec, ToolDescriptor
 from condor.core.suspend.clarification_schema import clarification_resume_schema
 from condor.core.suspend.resume import check_value
+
+if TYPE_CHECKING:
+    import datetime
+    from collections.abc import Mapping
+
+    from condor.core.ids import Digest, Json
+    from condor.core.policy.descriptor import ArgSpec, ToolDescriptor
 
 #: Longest text argument, in characters: the edge refuses bodies over 256 KB as a whole.
 _TEXT_CHARS_MAX = 200_000

@@ -6,15 +6,18 @@ mistake it; a leaf that returns anything else is a ``LeafContractError``, never 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from condor.core.errors import LeafContractError, show
-from condor.core.ids import Digest, Json, SuspendId
-from condor.core.outcome import StepOutcome
-from condor.core.policy.verdict import PolicyVerdict
-from condor.core.suspend.payload import SuspendRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from condor.core.ids import Digest, Json, SuspendId
+    from condor.core.outcome import StepOutcome
+    from condor.core.policy.verdict import PolicyVerdict
+    from condor.core.suspend.payload import SuspendRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,25 +8,29 @@ Law 3: the verdict is made again on every pass. An approval satisfies it once, f
 
 from __future__ import annotations
 
-import datetime
-from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from condor.core.compiler.leaves.arguments import as_field, faulty_arguments, unknown_arguments
 from condor.core.compiler.leaves.step import Execute, LeafStep, NeedEvidence, Settle, Suspend
-from condor.core.graph.compiled import Node
 from condor.core.ids import Digest, Json, SuspendId, digest_of
 from condor.core.outcome import InputField, NeedInput, StepOutcome, failed, skipped
 from condor.core.policy.descriptor import ArgSpec, ToolDescriptor, who_may_answer
 from condor.core.policy.resolve import policy_call
 from condor.core.policy.verdict import PolicyCall, PolicyContext, PolicyVerdict, evaluate_tool_policy
-from condor.core.run.principal import Principal
 from condor.core.suspend.clarification_schema import clarification_resume_schema
 from condor.core.suspend.evidence import CardEvidence
 from condor.core.suspend.identity import tool_contract
 from condor.core.suspend.payload import SuspendRequest
 from condor.core.suspend.reason import Origin, ReasonCode
 from condor.core.suspend.resume import Answer, resume_schema
+
+if TYPE_CHECKING:
+    import datetime
+    from collections.abc import Mapping
+
+    from condor.core.graph.compiled import Node
+    from condor.core.run.principal import Principal
 
 _SEVERITY_RANK = {"info": 0, "warning": 1, "critical": 2}
 
@@ -87,7 +91,9 @@ def tool_call_leaf(given: ToolCallInput) -> LeafStep:
         return Settle(outcome=refusal)
     unknown = unknown_arguments(given.tool, given.args)
     if unknown:
-        return Settle(outcome=failed("unknown_argument", f"{given.tool.name} has no argument {', '.join(unknown)}"))
+        return Settle(
+            outcome=failed("unknown_argument", f"{given.tool.name} has no argument {', '.join(unknown)}")
+        )
     faults = faulty_arguments(given.tool, given.args, given.today)
     if faults:
         return ask_for_arguments(given, faults)
@@ -290,4 +296,3 @@ def reconcile_request(given: ToolCallInput, contract_hash: Digest, message: str)
             expires=False,
         )
     )
-
