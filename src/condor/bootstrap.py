@@ -16,11 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import condor.core.audit as _audit
 from condor.config import Settings
-
-ChainVerdict = getattr(_audit, "ChainVerdict", object)
-verify_chain = getattr(_audit, "verify_chain", None)
+from condor.core.audit import ChainVerdict, verify_chain
 from condor.core.errors import HomeUnusable, NotAllowed, RefusedInput, StaleSuspension, UnknownId, show
 from condor.core.ids import Json, SessionId
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent, RunStatus
@@ -41,9 +38,9 @@ from condor.tools.registry import ToolRegistry
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
-    from condor.core.policy.descriptor import ToolDescriptor
     from condor.ports.clock import Clock
     from condor.ports.model import Planner
+    from condor.tools import ToolDescriptor
 
 _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 #: Seconds between two looks for expired cards and runs that nobody works on.
