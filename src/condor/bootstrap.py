@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
+import logging
 import os
 import time
 from contextlib import AsyncExitStack
@@ -18,7 +19,15 @@ from typing import TYPE_CHECKING, Any, Self
 
 from condor.config import Settings
 from condor.core.audit import ChainVerdict, verify_chain
-from condor.core.errors import HomeUnusable, NotAllowed, RefusedInput, StaleSuspension, UnknownId, show
+from condor.core.errors import (
+    HomeUnusable,
+    NotAllowed,
+    RefusedInput,
+    StaleSuspension,
+    StoreUnavailable,
+    UnknownId,
+    show,
+)
 from condor.core.ids import Json, SessionId
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent, RunStatus
 from condor.dispatch import LocalDispatcher
@@ -42,8 +51,10 @@ if TYPE_CHECKING:
     from condor.ports.model import Planner
     from condor.tools import ToolDescriptor
 
+_log = logging.getLogger(__name__)
+
 _CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
-#: Seconds between two looks for expired cards and runs that nobody works on.
+#: Seconds between two looks for expired cards and runs that stand still.
 _TEND_EVERY_S = 5.0
 #: Seconds that a closing process gives to work in flight; what is left goes on at the next start.
 _GRACE_S = 10.0
@@ -189,8 +200,11 @@ class Condor:
     async def _look_after(self, runtime: Runtime) -> None:
         while True:
             await asyncio.sleep(_TEND_EVERY_S)
-            await runtime.sweep()
-            await runtime.recover()
+            try:
+                await runtime.sweep()
+                await runtime.retry_stranded()
+            except StoreUnavailable:
+                _log.exception("the store takes nothing; looking again in %g s", _TEND_EVERY_S)
 
     def _database_path(self) -> Path:
         if not self._url:

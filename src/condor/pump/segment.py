@@ -143,6 +143,7 @@ class Segment:
             # INVARIANT: a caller that changes the status says why.
             check_transition(self.state.status, status, cause or "bug")
         facts, self.facts = self.facts, Staging()
+        self.effect_at_stake = False  # what is staged from here on is the next unit's
         conditional = moves is not None or status is not None
         if moves is not None:
             facts_only = Staging()
@@ -212,7 +213,6 @@ class Segment:
     def _applied(self, moves: Staging | None, status: RunStatus | None, committed: Committed) -> None:
         state = self.state
         self._create = None
-        self.effect_at_stake = False
         state.epoch, state.answers = committed.epoch, committed.answers
         state.status = status or state.status
         if moves is not None:

@@ -58,6 +58,8 @@ class Runtime:
         self._dispatcher = dispatcher
         self._hub = hub
         self._live: dict[str, _Live] = {}
+        #: Runs that stand still because the store took nothing; they are taken up again.
+        self._stranded: set[RunId] = set()
 
     # -- the four verbs ----------------------------------------------------------------------
 
@@ -153,12 +155,16 @@ class Runtime:
                     await asyncio.wait([asyncio.ensure_future(woken.wait())], timeout=0.5)
 
     async def recover(self) -> int:
-        """Take up every run that was being worked on when its process ended. How many there were."""
-        taken = 0
-        for run_id in await self._ports.store.unfinished():
-            if run_id not in self._live:
-                taken += await self._take_up(run_id)
-        return taken
+        """Take up every run that was being worked on when its process ended. How many there were.
+
+        Once, before anything else is started: a home has one owner, so what is unfinished then is nobody's.
+        """
+        return sum([await self._take_up(run_id) for run_id in await self._ports.store.unfinished()])
+
+    async def retry_stranded(self) -> int:
+        """Take up again what stood still because the store took nothing. How many there were."""
+        stranded, self._stranded = self._stranded, set()
+        return sum([await self._take_up(run_id) for run_id in stranded])
 
     async def sweep(self) -> int:
         """End the runs of cards whose time is over. How many there were."""
@@ -182,6 +188,9 @@ class Runtime:
             return False
         except Conflict:
             return False
+        except StoreUnavailable:
+            self._stranded.add(run_id)
+            return False
         self._drive(segment, dispatch if state.graph is not None else plan)
         return True
 
@@ -200,9 +209,8 @@ class Runtime:
         try:
             await drive(live.segment, phase)
         except StoreUnavailable:
-            _log.exception(
-                "run %s stands still: the store takes nothing; it goes on when taken up again", run_id
-            )
+            _log.exception("run %s stands still: the store takes nothing; it is taken up again", run_id)
+            self._stranded.add(run_id)
         except Exception as fault:  # noqa: BLE001 - it ends its run with a reason, not the process
             _log.exception("run %s ends as failed", run_id)
             await self._fail(run_id, fault)
