@@ -149,6 +149,11 @@ def _settle_unrun(segment: Segment, given: ToolCallInput, outcome: StepOutcome) 
         )
 
 
+def _came_of_it(outcome: StepOutcome) -> str | None:
+    """What an executed row says beside its decision when the call did not succeed."""
+    return f"{outcome.status}:{outcome.code}" if outcome.code else None
+
+
 # -- reads -----------------------------------------------------------------------------------
 
 
@@ -170,7 +175,7 @@ async def _run_read(segment: Segment, given: ToolCallInput, leaf: Execute) -> Su
             tool=given.tool.name,
             policy_class=leaf.verdict.policy_class,
             rule_id=leaf.verdict.rule_id,
-            reason_code=outcome.code or None,
+            reason_code=_came_of_it(outcome),
         )
     )
     return None
@@ -280,7 +285,7 @@ def _settle_effect(segment: Segment, effect: _Effect, outcome: StepOutcome, *, d
             tool=effect.given.tool.name,
             op=effect.op,
             contract_hash=effect.contract_hash,
-            reason_code=outcome.code or None,
+            reason_code=_came_of_it(outcome),
             actor=effect.approved_by.id if effect.approved_by else segment.state.requester.id,
         )
     )
