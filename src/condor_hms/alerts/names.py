@@ -14,64 +14,65 @@ from functools import lru_cache
 __all__ = ["allergen_words", "core_words", "is_denial", "mentions", "normalise"]
 
 #: Names of one substance in other countries, and brand names a doctor is likely to type (US and UK).
-_SYNONYMS: tuple[tuple[str, str], ...] = (
-    ("paracetamol", "acetaminophen"),
-    ("tylenol", "acetaminophen"),
-    ("salbutamol", "albuterol"),
-    ("acetylsalicylic acid", "aspirin"),
-    ("celebrex", "celecoxib"),
-    ("advil", "ibuprofen"),
-    ("motrin", "ibuprofen"),
-    ("nurofen", "ibuprofen"),
-    ("aleve", "naproxen"),
-    ("naprosyn", "naproxen"),
-    ("voltaren", "diclofenac"),
-    ("voltarol", "diclofenac"),
-    ("toradol", "ketorolac"),
-    ("brilinta", "ticagrelor"),
-    ("brilique", "ticagrelor"),
-    ("plavix", "clopidogrel"),
-    ("coumadin", "warfarin"),
-    ("eliquis", "apixaban"),
-    ("xarelto", "rivaroxaban"),
-    ("lovenox", "enoxaparin"),
-    ("clexane", "enoxaparin"),
-    ("zocor", "simvastatin"),
-    ("zoloft", "sertraline"),
-    ("lustral", "sertraline"),
-    ("prozac", "fluoxetine"),
-    ("lexapro", "escitalopram"),
-    ("cipralex", "escitalopram"),
-    ("celexa", "citalopram"),
-    ("paxil", "paroxetine"),
-    ("seroxat", "paroxetine"),
-    ("effexor", "venlafaxine"),
-    ("cymbalta", "duloxetine"),
-    ("glucophage", "metformin"),
-    ("aldactone", "spironolactone"),
-    ("augmentin", "amoxicillin clavulanate"),
-    ("co amoxiclav", "amoxicillin clavulanate"),
-    ("amoxycillin", "amoxicillin"),
-    ("bactrim", "trimethoprim sulfamethoxazole"),
-    ("septra", "trimethoprim sulfamethoxazole"),
-    ("septrin", "trimethoprim sulfamethoxazole"),
-    ("cotrimoxazole", "co trimoxazole"),
-    ("sulphonamide", "sulfonamide"),
-    ("sulfonamides", "sulfonamide"),
-    ("sulphonamides", "sulfonamide"),
-    ("penicillins", "penicillin"),
-    ("nsaids", "nsaid"),
-)
+_SYNONYMS: dict[str, str] = {
+    "paracetamol": "acetaminophen",
+    "tylenol": "acetaminophen",
+    "salbutamol": "albuterol",
+    "acetylsalicylic acid": "aspirin",
+    "celebrex": "celecoxib",
+    "advil": "ibuprofen",
+    "motrin": "ibuprofen",
+    "nurofen": "ibuprofen",
+    "aleve": "naproxen",
+    "naprosyn": "naproxen",
+    "voltaren": "diclofenac",
+    "voltarol": "diclofenac",
+    "toradol": "ketorolac",
+    "brilinta": "ticagrelor",
+    "brilique": "ticagrelor",
+    "plavix": "clopidogrel",
+    "coumadin": "warfarin",
+    "eliquis": "apixaban",
+    "xarelto": "rivaroxaban",
+    "lovenox": "enoxaparin",
+    "clexane": "enoxaparin",
+    "zocor": "simvastatin",
+    "zoloft": "sertraline",
+    "lustral": "sertraline",
+    "prozac": "fluoxetine",
+    "lexapro": "escitalopram",
+    "cipralex": "escitalopram",
+    "celexa": "citalopram",
+    "paxil": "paroxetine",
+    "seroxat": "paroxetine",
+    "effexor": "venlafaxine",
+    "cymbalta": "duloxetine",
+    "glucophage": "metformin",
+    "aldactone": "spironolactone",
+    "augmentin": "amoxicillin clavulanate",
+    "co amoxiclav": "amoxicillin clavulanate",
+    "amoxycillin": "amoxicillin",
+    "bactrim": "trimethoprim sulfamethoxazole",
+    "septra": "trimethoprim sulfamethoxazole",
+    "septrin": "trimethoprim sulfamethoxazole",
+    "cotrimoxazole": "co trimoxazole",
+    "sulphonamide": "sulfonamide",
+    "sulfonamides": "sulfonamide",
+    "sulphonamides": "sulfonamide",
+    "penicillins": "penicillin",
+    "nsaids": "nsaid",
+}
+_SYNONYM = re.compile(rf"(?<= )(?:{'|'.join(sorted(_SYNONYMS, key=len, reverse=True))})(?= )")
 _FORM_TEXT = """
-mg mcg ug g ml iu units unit tablet tablets tab tabs capsule capsules cap caps oral po iv im sc inhaler puff puffs
-injection solution suspension cream ointment gel patch er xl xr sr mr dr modified release hydrochloride hcl maleate
-besylate tartrate succinate daily once twice bd bid tds tid qds qid od qd prn
+mg mcg ug g ml iu units unit tablet tablets tab tabs capsule capsules cap caps oral po iv im sc inhaler puff
+puffs injection solution suspension cream ointment gel patch er xl xr sr mr dr modified release hydrochloride
+hcl maleate besylate tartrate succinate daily once twice bd bid tds tid qds qid od qd prn
 """
 #: Words that say how a medicine is made or given, not which it is.
 _FORM_WORDS = frozenset(_FORM_TEXT.split())
 _ALLERGY_TEXT = """
-allergy allergic hypersensitivity intolerance adverse reaction to of substance substances with structure and drug
-product containing medication
+allergy allergic hypersensitivity intolerance adverse reaction to of substance substances with structure and
+drug product containing medication
 """
 #: Words around the allergen in the names of allergies.
 _ALLERGY_WORDS = frozenset(_ALLERGY_TEXT.split())
@@ -81,12 +82,10 @@ _DENIAL = re.compile(r"\b(no known|no history of|no allergy|not allergic|negativ
 @lru_cache(maxsize=4096)
 def normalise(text: str) -> str:
     """Lower-case words with one blank before, between and after them, synonyms replaced."""
-    plain = unicodedata.normalize("NFKD", text.casefold())
+    plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
     plain = "".join(char for char in plain if not unicodedata.combining(char))
     words = " ".join(["", *re.findall(r"[^\W_]+", plain), ""])
-    for other, name in _SYNONYMS:
-        words = words.replace(f" {other} ", f" {name} ")
-    return words
+    return _SYNONYM.sub(lambda match: _SYNONYMS[match.group()], words)
 
 
 def mentions(text: str, name: str) -> bool:

@@ -140,7 +140,8 @@ def name_words(text: str, *, whole: bool) -> list[str]:
     With `whole` (for the index) an apostrophe or hyphen also gives its parts: O'Brien-Smith is found as
     obrien, o, brien, smith and obriensmith. Without it (for a question) an apostrophe joins, a hyphen splits.
     """
-    plain = unicodedata.normalize("NFKD", text.casefold().translate(_LETTERS))
+    folded = unicodedata.normalize("NFKD", text).casefold().translate(_LETTERS)
+    plain = unicodedata.normalize("NFKD", folded)
     plain = "".join(char for char in plain if not unicodedata.combining(char))
     plain = re.sub(_APOSTROPHES, "'", plain)
     words: dict[str, None] = {}

@@ -139,13 +139,19 @@ def _model(resource_type: str) -> Any:
     if re.fullmatch(r"[A-Z][A-Za-z]{2,63}", resource_type) is None:
         return None
     try:
+        base = importlib.import_module("fhir.resources.R4B.resource").Resource
         module = importlib.import_module(f"fhir.resources.R4B.{resource_type.lower()}")
     except ModuleNotFoundError as error:
         if error.name in ("fhir", "fhir.resources", "fhir.resources.R4B"):
             raise Unavailable("fhir.resources is not installed: install condor-runtime[hms]") from error
         return None
     model = getattr(module, resource_type, None)
-    return model if hasattr(model, "model_validate") and hasattr(model, "get_resource_type") else None
+    # Data types have models of the same kind, but only a Resource stands by itself.
+    is_resource = isinstance(model, type) and issubclass(model, base) and resource_type not in _ABSTRACT
+    return model if is_resource else None
+
+
+_ABSTRACT = ("Resource", "DomainResource")
 
 
 #: pydantic's error types in our words; other messages are taken over in lower case.
