@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput
 from condor.core.ids import Digest, Json, StepId
-from condor.core.outcome import FULFILLED
+from condor.core.outcome import FULFILLED, StepOutcome
 from condor.core.plan.reference import MISSING, resolve_references
 from condor.core.run import Principal
 from condor.core.suspend import Answer, ReasonCode, read_reason_code
 from condor.ports.encoding import decode
+from condor.ports.tools import Invocation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,3 +103,21 @@ def _denied(state: RunState) -> tuple[frozenset[Digest], frozenset[str]]:
                 calls.add(Digest(facts["call"]))
             effects.update(facts.get("effects", ()))
     return frozenset(calls), frozenset(effects)
+
+
+def invocation_of(state: RunState, given: ToolCallInput) -> Invocation:
+    """One call of the step's tool, before it has a key."""
+    return Invocation(
+        tool=given.tool,
+        args=given.args,
+        run_id=state.run_id,
+        step_id=given.node.step_id,
+        attempt=state.row(given.node.step_id).attempt,
+        principal=state.requester,
+        answers=given.answers,
+    )
+
+
+def what_came_of_it(outcome: StepOutcome) -> str | None:
+    """What an executed row says beside its decision when the call did not succeed."""
+    return f"{outcome.status}:{outcome.code}" if outcome.code else None

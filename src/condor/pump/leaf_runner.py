@@ -1,13 +1,12 @@
-"""One leaf at work: ask the pure leaf, do what it says, classify what came of it.
+"""One leaf at work: ask the pure leaf, do what it says.
 
-Law 1: an effect is journalled as started, with its idempotency key, before its tool is entered.
-Law 2: an effect of unknown outcome runs again only under the same key and only if its tool is
-idempotent; else the outside system is asked; else a person.
+Law: the leaf alone says whether a tool runs; a step that is journalled without an outcome is not asked
+again but found out about (``pump.effects``).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from condor.core.compiler.leaves import Execute, NeedEvidence, Settle, Suspend, check_leaf
@@ -15,12 +14,9 @@ from condor.core.compiler.leaves.approval import ApprovalInput, approval_leaf
 from condor.core.compiler.leaves.tool_call import (
     ToolCallInput,
     ask_for_input,
-    reconcile_request,
-    resolved_input,
     tool_call_leaf,
 )
 from condor.core.errors import LeafContractError, ToolError
-from condor.core.ids import Digest
 from condor.core.outcome import (
     SETTLED,
     NeedInput,
@@ -29,31 +25,13 @@ from condor.core.outcome import (
     classify_step_outcome,
     failed,
 )
-from condor.core.run import EventKind, Principal
-from condor.core.suspend import idempotency_key
-from condor.ports.tools import Invocation
-from condor.pump.call import call_of, decided_by, given_approval
+from condor.core.run import EventKind
+from condor.pump.call import call_of, given_approval, invocation_of, what_came_of_it
+from condor.pump.effects import resume_effect, run_effect
 from condor.pump.segment import LookAgain, Segment, entry
-from condor.pump.staging import Staging
 
 if TYPE_CHECKING:
     from condor.core.graph import Node
-
-#: How often one effect may be entered under its key: the first time, and twice after an unknown
-#: outcome (once after a crash, once after a timeout of that). Then a person is asked.
-EFFECT_ATTEMPTS_MAX = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Effect:
-    """An effect that is journalled: what it takes to enter it, again if need be."""
-
-    given: ToolCallInput
-    key: str
-    versions: dict[str, str]
-    contract_hash: Digest
-    op: str | None
-    approved_by: Principal | None
 
 
 async def advance(segment: Segment, node: Node) -> Suspend | None:
@@ -99,13 +77,13 @@ async def _tool_call(segment: Segment, node: Node) -> Suspend | None:
         StepStatus.STARTED,
         StepStatus.UNKNOWN,
     ):
-        return await _resume_effect(segment, given)
+        return await resume_effect(segment, given)
     while True:
         leaf = check_leaf(tool_call_leaf(given), node.step_id)
         match leaf:
             case NeedEvidence():
                 try:
-                    evidence = await ports.toolbox.preview(_invocation(segment, given))
+                    evidence = await ports.toolbox.preview(invocation_of(segment.state, given))
                 except ToolError as error:
                     segment.settle(node.step_id, failed(error.code, str(error), may_retry=error.may_retry))
                     return None
@@ -117,21 +95,8 @@ async def _tool_call(segment: Segment, node: Node) -> Suspend | None:
                 return None
             case Execute():
                 if ports.toolbox.is_effectful(tool):
-                    return await _run_effect(segment, given, leaf)
+                    return await run_effect(segment, given, leaf)
                 return await _run_read(segment, given, leaf)
-
-
-def _invocation(segment: Segment, given: ToolCallInput) -> Invocation:
-    state = segment.state
-    return Invocation(
-        tool=given.tool,
-        args=given.args,
-        run_id=state.run_id,
-        step_id=given.node.step_id,
-        attempt=state.row(given.node.step_id).attempt,
-        principal=state.requester,
-        answers=given.answers,
-    )
 
 
 def _settle_unrun(segment: Segment, given: ToolCallInput, outcome: StepOutcome) -> None:
@@ -149,11 +114,6 @@ def _settle_unrun(segment: Segment, given: ToolCallInput, outcome: StepOutcome) 
         )
 
 
-def _came_of_it(outcome: StepOutcome) -> str | None:
-    """What an executed row says beside its decision when the call did not succeed."""
-    return f"{outcome.status}:{outcome.code}" if outcome.code else None
-
-
 # -- reads -----------------------------------------------------------------------------------
 
 
@@ -161,7 +121,7 @@ async def _run_read(segment: Segment, given: ToolCallInput, leaf: Execute) -> Su
     step_id = given.node.step_id
     segment.event(EventKind.STEP_STARTED, stepId=step_id, tool=given.tool.name, args=f"args:{step_id}")
     segment.payload(f"args:{step_id}", {"args": leaf.args})
-    returned = await segment.ports.toolbox.invoke(_invocation(segment, given))
+    returned = await segment.ports.toolbox.invoke(invocation_of(segment.state, given))
     outcome = classify_step_outcome(returned, effectful=False)
     if isinstance(outcome, NeedInput):
         return ask_for_input(given, outcome)
@@ -175,237 +135,7 @@ async def _run_read(segment: Segment, given: ToolCallInput, leaf: Execute) -> Su
             tool=given.tool.name,
             policy_class=leaf.verdict.policy_class,
             rule_id=leaf.verdict.rule_id,
-            reason_code=_came_of_it(outcome),
+            reason_code=what_came_of_it(outcome),
         )
     )
     return None
-
-
-# -- effects ---------------------------------------------------------------------------------
-
-
-async def _run_effect(segment: Segment, given: ToolCallInput, leaf: Execute) -> Suspend | None:
-    """Journal the intent, then enter the tool."""
-    state, step_id = segment.state, given.node.step_id
-    segment.ports.faults("step.decided")
-    approver: Principal | None = None
-    if leaf.approval is not None:
-        approver = decided_by(state, state.suspensions[leaf.approval])
-    key = idempotency_key(
-        run_id=state.run_id, step_id=step_id, tool=given.tool.name, resolved_input=resolved_input(given)
-    )
-    effect = _Effect(
-        given=given,
-        key=key,
-        versions=dict(leaf.versions),
-        contract_hash=leaf.contract_hash,
-        op=leaf.op,
-        approved_by=approver,
-    )
-    await _journal(segment, effect, leaf)
-    return await _enter(segment, effect)
-
-
-async def _journal(segment: Segment, effect: _Effect, leaf: Execute) -> None:
-    given, step_id = effect.given, effect.given.node.step_id
-    moves = Staging()
-    moves.step(replace(segment.state.row(step_id), status=StepStatus.STARTED, key=effect.key, code=""))
-    if leaf.approval is not None:
-        moves.consume.append(leaf.approval)
-    segment.payload(
-        f"args:{step_id}",
-        {
-            "args": leaf.args,
-            "answers": given.answers,
-            "versions": effect.versions,
-            "contractHash": effect.contract_hash,
-            "op": effect.op,
-            "approvedBy": effect.approved_by.to_json() if effect.approved_by else None,
-        },
-        moves,
-    )
-    segment.event(EventKind.STEP_STARTED, moves, stepId=step_id, tool=given.tool.name, args=f"args:{step_id}")
-    if leaf.verdict.allowed:
-        segment.audit(
-            entry(
-                segment,
-                "allowed",
-                step_id=step_id,
-                approval_id=step_id,
-                tool=given.tool.name,
-                op=leaf.op,
-                policy_class=leaf.verdict.policy_class,
-                hitl_tier=given.tool.hitl_tier,
-                effective_tier=leaf.verdict.effective_tier,
-                promotions=leaf.verdict.promotions,
-                rule_id=leaf.verdict.rule_id,
-                contract_hash=effect.contract_hash,
-            ),
-            moves,
-        )
-    segment.ports.faults("intent.staged")
-    await segment.commit(moves)
-    segment.ports.faults("intent.committed")
-
-
-async def _enter(segment: Segment, effect: _Effect) -> Suspend | None:
-    """Enter the tool; what comes of it is a fact, whatever was answered meanwhile."""
-    given, step_id = effect.given, effect.given.node.step_id
-    returned = await segment.ports.toolbox.invoke(
-        replace(
-            _invocation(segment, given),
-            approved_by=effect.approved_by,
-            key=effect.key,
-            versions=effect.versions,
-        )
-    )
-    segment.ports.faults("tool.returned")
-    outcome = classify_step_outcome(returned, effectful=True)
-    if isinstance(outcome, NeedInput):
-        segment.facts.step(replace(segment.state.row(step_id), status=StepStatus.PENDING))
-        return ask_for_input(given, outcome)
-    if outcome.record_moved:
-        return await _ask_again(segment, effect, outcome)
-    if outcome.status is StepStatus.UNKNOWN:
-        return await _resolve(segment, effect, outcome)
-    _settle_effect(segment, effect, outcome, decision="executed")
-    segment.ports.faults("outcome.staged")
-    return None
-
-
-def _settle_effect(segment: Segment, effect: _Effect, outcome: StepOutcome, *, decision: str) -> None:
-    step_id = effect.given.node.step_id
-    segment.settle(step_id, outcome, effectful=True)
-    segment.audit(
-        entry(
-            segment,
-            decision,
-            step_id=step_id,
-            approval_id=step_id,
-            tool=effect.given.tool.name,
-            op=effect.op,
-            contract_hash=effect.contract_hash,
-            reason_code=_came_of_it(outcome),
-            actor=effect.approved_by.id if effect.approved_by else segment.state.requester.id,
-        )
-    )
-
-
-async def _ask_again(segment: Segment, effect: _Effect, outcome: StepOutcome) -> Suspend | None:
-    """The record moved and nothing was written: a new card shows what it is now."""
-    given, step_id = effect.given, effect.given.node.step_id
-    segment.facts.step(replace(segment.state.row(step_id), status=StepStatus.PENDING, code=outcome.code))
-    fresh = replace(given, approval=None, evidence=None)
-    if given.tool.preview is not None:
-        try:
-            fresh = replace(fresh, evidence=await segment.ports.toolbox.preview(_invocation(segment, given)))
-        except ToolError as error:
-            _settle_effect(segment, effect, failed(error.code, str(error)), decision="executed")
-            return None
-    leaf = check_leaf(tool_call_leaf(fresh), step_id)
-    if isinstance(leaf, Suspend):
-        return Suspend(request=replace(leaf.request, message=outcome.message))
-    # Nobody was asked the first time (a routine write): the step fails with what moved.
-    _settle_effect(segment, effect, failed(outcome.code, outcome.message), decision="executed")
-    return None
-
-
-# -- unknown outcomes ------------------------------------------------------------------------
-
-
-async def _resume_effect(segment: Segment, given: ToolCallInput) -> Suspend | None:
-    """A journalled effect without an outcome: this process or another died in between."""
-    step_id = given.node.step_id
-    stored = segment.state.payload(f"args:{step_id}")
-    row = segment.state.row(step_id)
-    if stored is None or row.key is None:
-        return reconcile_request(
-            given, Digest(""), "what was called has been erased; only the record can tell"
-        )
-    approved = stored.get("approvedBy")
-    effect = _Effect(
-        given=replace(given, args=stored["args"], answers=stored.get("answers", {})),
-        key=row.key,
-        versions=stored["versions"],
-        contract_hash=Digest(stored["contractHash"]),
-        op=stored["op"],
-        approved_by=Principal.from_json(approved) if approved else None,
-    )
-    crashed = StepOutcome(
-        status=StepStatus.UNKNOWN,
-        code="interrupted",
-        message="the process ended before the outcome was known",
-    )
-    return await _resolve(segment, effect, crashed)
-
-
-async def _resolve(segment: Segment, effect: _Effect, outcome: StepOutcome) -> Suspend | None:
-    """Find out what happened: the same key again, else the outside system, else a person."""
-    given, step_id = effect.given, effect.given.node.step_id
-    row = segment.state.row(step_id)
-    if row.status is not StepStatus.UNKNOWN or row.code != outcome.code:
-        _note_unknown(segment, effect, outcome)
-        await segment.commit()
-    again = row.attempt < EFFECT_ATTEMPTS_MAX
-    if given.tool.idempotent and again:
-        return await _enter_again(segment, effect)
-    answer = await segment.ports.toolbox.reconcile(
-        replace(
-            _invocation(segment, given),
-            approved_by=effect.approved_by,
-            key=effect.key,
-            versions=effect.versions,
-        )
-    )
-    if answer.happened is True:
-        done = StepOutcome(status=StepStatus.SUCCEEDED, value=answer.value)
-        _settle_effect(segment, effect, done, decision="reconciled")
-        return None
-    if answer.happened is False and again:
-        return await _enter_again(segment, effect)
-    if answer.happened is False:
-        _settle_effect(segment, effect, failed(outcome.code, outcome.message), decision="reconciled")
-        return None
-    return reconcile_request(
-        given, effect.contract_hash, f"It is not known whether this happened: {outcome.message}."
-    )
-
-
-def _note_unknown(segment: Segment, effect: _Effect, outcome: StepOutcome) -> None:
-    step_id = effect.given.node.step_id
-    row = replace(segment.state.row(step_id), status=StepStatus.UNKNOWN, code=outcome.code)
-    segment.state.put_step(row)
-    segment.facts.step(row)
-    segment.event(EventKind.STEP_SETTLED, stepId=step_id, status=StepStatus.UNKNOWN, code=outcome.code)
-    segment.audit(
-        entry(
-            segment,
-            "unknown",
-            step_id=step_id,
-            approval_id=step_id,
-            tool=effect.given.tool.name,
-            op=effect.op,
-            contract_hash=effect.contract_hash,
-            reason_code=outcome.code,
-            actor="system",
-        )
-    )
-
-
-async def _enter_again(segment: Segment, effect: _Effect) -> Suspend | None:
-    """The same effect under the same key: its tool is idempotent, or its absence is proven."""
-    step_id = effect.given.node.step_id
-    row = replace(
-        segment.state.row(step_id), status=StepStatus.STARTED, attempt=segment.state.row(step_id).attempt + 1
-    )
-    moves = Staging()
-    moves.step(row)
-    segment.event(
-        EventKind.STEP_STARTED, moves, stepId=step_id, tool=effect.given.tool.name, attempt=row.attempt
-    )
-    if segment.state.halt is not None:
-        return reconcile_request(
-            effect.given, effect.contract_hash, "the run was stopped before this was known"
-        )
-    await segment.commit(moves)
-    return await _enter(segment, effect)

@@ -1,0 +1,272 @@
+"""Effects: journalled, entered once, and found out about when their outcome is unknown.
+
+Law 1: an effect is journalled as started, with its idempotency key, before its tool is entered.
+Law 2: an effect of unknown outcome runs again only under the same key and only if its tool is
+idempotent or its absence is proven; else the outside system is asked; else a person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from condor.core.compiler.leaves import Execute, Suspend, check_leaf
+from condor.core.compiler.leaves.tool_call import (
+    ToolCallInput,
+    ask_for_input,
+    reconcile_request,
+    resolved_input,
+    tool_call_leaf,
+)
+from condor.core.errors import ToolError
+from condor.core.ids import Digest
+from condor.core.outcome import NeedInput, StepOutcome, StepStatus, classify_step_outcome, failed
+from condor.core.run import EventKind, Principal
+from condor.core.suspend import idempotency_key
+from condor.pump.call import decided_by, invocation_of, what_came_of_it
+from condor.pump.segment import Segment, entry
+from condor.pump.staging import Staging
+
+#: How often one effect may be entered under its key: the first time, and twice after an unknown
+#: outcome (once after a crash, once after a timeout of that). Then a person is asked.
+EFFECT_ATTEMPTS_MAX = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Effect:
+    """An effect that is journalled: what it takes to enter it, again if need be."""
+
+    given: ToolCallInput
+    key: str
+    versions: dict[str, str]
+    contract_hash: Digest
+    op: str | None
+    approved_by: Principal | None
+
+
+async def run_effect(segment: Segment, given: ToolCallInput, leaf: Execute) -> Suspend | None:
+    """Journal the intent, then enter the tool."""
+    state, step_id = segment.state, given.node.step_id
+    segment.ports.faults("step.decided")
+    approver: Principal | None = None
+    if leaf.approval is not None:
+        approver = decided_by(state, state.suspensions[leaf.approval])
+    key = idempotency_key(
+        run_id=state.run_id, step_id=step_id, tool=given.tool.name, resolved_input=resolved_input(given)
+    )
+    effect = _Effect(
+        given=given,
+        key=key,
+        versions=dict(leaf.versions),
+        contract_hash=leaf.contract_hash,
+        op=leaf.op,
+        approved_by=approver,
+    )
+    await _journal(segment, effect, leaf)
+    return await _enter(segment, effect)
+
+
+async def _journal(segment: Segment, effect: _Effect, leaf: Execute) -> None:
+    given, step_id = effect.given, effect.given.node.step_id
+    moves = Staging()
+    moves.step(replace(segment.state.row(step_id), status=StepStatus.STARTED, key=effect.key, code=""))
+    if leaf.approval is not None:
+        moves.consume.append(leaf.approval)
+    segment.payload(
+        f"args:{step_id}",
+        {
+            "args": leaf.args,
+            "answers": given.answers,
+            "versions": effect.versions,
+            "contractHash": effect.contract_hash,
+            "op": effect.op,
+            "approvedBy": effect.approved_by.to_json() if effect.approved_by else None,
+        },
+        moves,
+    )
+    segment.event(EventKind.STEP_STARTED, moves, stepId=step_id, tool=given.tool.name, args=f"args:{step_id}")
+    if leaf.verdict.allowed:
+        segment.audit(
+            entry(
+                segment,
+                "allowed",
+                step_id=step_id,
+                approval_id=step_id,
+                tool=given.tool.name,
+                op=leaf.op,
+                policy_class=leaf.verdict.policy_class,
+                hitl_tier=given.tool.hitl_tier,
+                effective_tier=leaf.verdict.effective_tier,
+                promotions=leaf.verdict.promotions,
+                rule_id=leaf.verdict.rule_id,
+                contract_hash=effect.contract_hash,
+            ),
+            moves,
+        )
+    segment.ports.faults("intent.staged")
+    await segment.commit(moves)
+    segment.ports.faults("intent.committed")
+
+
+async def _enter(segment: Segment, effect: _Effect) -> Suspend | None:
+    """Enter the tool; what comes of it is a fact, whatever was answered meanwhile."""
+    given, step_id = effect.given, effect.given.node.step_id
+    returned = await segment.ports.toolbox.invoke(
+        replace(
+            invocation_of(segment.state, given),
+            approved_by=effect.approved_by,
+            key=effect.key,
+            versions=effect.versions,
+        )
+    )
+    segment.ports.faults("tool.returned")
+    outcome = classify_step_outcome(returned, effectful=True)
+    if isinstance(outcome, NeedInput):
+        segment.facts.step(replace(segment.state.row(step_id), status=StepStatus.PENDING))
+        return ask_for_input(given, outcome)
+    if outcome.record_moved:
+        return await _ask_again(segment, effect, outcome)
+    if outcome.status is StepStatus.UNKNOWN:
+        return await _resolve(segment, effect, outcome)
+    _settle_effect(segment, effect, outcome, decision="executed")
+    segment.ports.faults("outcome.staged")
+    return None
+
+
+def _settle_effect(segment: Segment, effect: _Effect, outcome: StepOutcome, *, decision: str) -> None:
+    step_id = effect.given.node.step_id
+    segment.settle(step_id, outcome, effectful=True)
+    segment.audit(
+        entry(
+            segment,
+            decision,
+            step_id=step_id,
+            approval_id=step_id,
+            tool=effect.given.tool.name,
+            op=effect.op,
+            contract_hash=effect.contract_hash,
+            reason_code=what_came_of_it(outcome),
+            actor=effect.approved_by.id if effect.approved_by else segment.state.requester.id,
+        )
+    )
+
+
+async def _ask_again(segment: Segment, effect: _Effect, outcome: StepOutcome) -> Suspend | None:
+    """The record moved and nothing was written: a new card shows what it is now."""
+    given, step_id = effect.given, effect.given.node.step_id
+    segment.facts.step(replace(segment.state.row(step_id), status=StepStatus.PENDING, code=outcome.code))
+    fresh = replace(given, approval=None, evidence=None)
+    if given.tool.preview is not None:
+        try:
+            fresh = replace(
+                fresh, evidence=await segment.ports.toolbox.preview(invocation_of(segment.state, given))
+            )
+        except ToolError as error:
+            _settle_effect(segment, effect, failed(error.code, str(error)), decision="executed")
+            return None
+    leaf = check_leaf(tool_call_leaf(fresh), step_id)
+    if isinstance(leaf, Suspend):
+        return Suspend(request=replace(leaf.request, message=outcome.message))
+    # Nobody was asked the first time (a routine write): the step fails with what moved.
+    _settle_effect(segment, effect, failed(outcome.code, outcome.message), decision="executed")
+    return None
+
+
+# -- unknown outcomes ------------------------------------------------------------------------
+
+
+async def resume_effect(segment: Segment, given: ToolCallInput) -> Suspend | None:
+    """A journalled effect without an outcome: this process or another died in between."""
+    step_id = given.node.step_id
+    stored = segment.state.payload(f"args:{step_id}")
+    row = segment.state.row(step_id)
+    if stored is None or row.key is None:
+        return reconcile_request(
+            given, Digest(""), "what was called has been erased; only the record can tell"
+        )
+    approved = stored.get("approvedBy")
+    effect = _Effect(
+        given=replace(given, args=stored["args"], answers=stored.get("answers", {})),
+        key=row.key,
+        versions=stored["versions"],
+        contract_hash=Digest(stored["contractHash"]),
+        op=stored["op"],
+        approved_by=Principal.from_json(approved) if approved else None,
+    )
+    crashed = StepOutcome(
+        status=StepStatus.UNKNOWN,
+        code="interrupted",
+        message="the process ended before the outcome was known",
+    )
+    return await _resolve(segment, effect, crashed)
+
+
+async def _resolve(segment: Segment, effect: _Effect, outcome: StepOutcome) -> Suspend | None:
+    """Find out what happened: the same key again, else the outside system, else a person."""
+    given, step_id = effect.given, effect.given.node.step_id
+    row = segment.state.row(step_id)
+    if row.status is not StepStatus.UNKNOWN or row.code != outcome.code:
+        _note_unknown(segment, effect, outcome)
+        await segment.commit()
+    again = row.attempt < EFFECT_ATTEMPTS_MAX
+    if given.tool.idempotent and again:
+        return await _enter_again(segment, effect)
+    answer = await segment.ports.toolbox.reconcile(
+        replace(
+            invocation_of(segment.state, given),
+            approved_by=effect.approved_by,
+            key=effect.key,
+            versions=effect.versions,
+        )
+    )
+    if answer.happened is True:
+        done = StepOutcome(status=StepStatus.SUCCEEDED, value=answer.value)
+        _settle_effect(segment, effect, done, decision="reconciled")
+        return None
+    if answer.happened is False and again:
+        return await _enter_again(segment, effect)
+    if answer.happened is False:
+        _settle_effect(segment, effect, failed(outcome.code, outcome.message), decision="reconciled")
+        return None
+    return reconcile_request(
+        given, effect.contract_hash, f"It is not known whether this happened: {outcome.message}."
+    )
+
+
+def _note_unknown(segment: Segment, effect: _Effect, outcome: StepOutcome) -> None:
+    step_id = effect.given.node.step_id
+    row = replace(segment.state.row(step_id), status=StepStatus.UNKNOWN, code=outcome.code)
+    segment.state.put_step(row)
+    segment.facts.step(row)
+    segment.event(EventKind.STEP_SETTLED, stepId=step_id, status=StepStatus.UNKNOWN, code=outcome.code)
+    segment.audit(
+        entry(
+            segment,
+            "unknown",
+            step_id=step_id,
+            approval_id=step_id,
+            tool=effect.given.tool.name,
+            op=effect.op,
+            contract_hash=effect.contract_hash,
+            reason_code=outcome.code,
+            actor="system",
+        )
+    )
+
+
+async def _enter_again(segment: Segment, effect: _Effect) -> Suspend | None:
+    """The same effect under the same key: its tool is idempotent, or its absence is proven."""
+    step_id = effect.given.node.step_id
+    row = replace(
+        segment.state.row(step_id), status=StepStatus.STARTED, attempt=segment.state.row(step_id).attempt + 1
+    )
+    moves = Staging()
+    moves.step(row)
+    segment.event(
+        EventKind.STEP_STARTED, moves, stepId=step_id, tool=effect.given.tool.name, attempt=row.attempt
+    )
+    if segment.state.halt is not None:
+        return reconcile_request(
+            effect.given, effect.contract_hash, "the run was stopped before this was known"
+        )
+    await segment.commit(moves)
+    return await _enter(segment, effect)
