@@ -65,7 +65,7 @@ types: setup ## mypy, strict
 
 .PHONY: contracts
 contracts: setup ## who may import whom
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-cache
 
 .PHONY: check
 check: lint types contracts ## the fast round: style, types, contracts, and the tests that take no time

@@ -9,6 +9,7 @@ import inspect
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+from condor.config import Settings
 from condor.core.errors import CondorError
 from condor.core.policy import DESTRUCTIVE_OPS, POLICY_RULES
 from condor.core.policy.verdict import Promotion
@@ -102,6 +103,26 @@ def errors_page() -> str:
 """
 
 
+def settings_page() -> str:
+    """Every setting, its default and what it does."""
+    rows = [
+        (
+            f"`CONDOR_{name.upper()}`",
+            f"`{field.default}`" if str(field.default) else "",
+            field.description or "",
+        )
+        for name, field in Settings.model_fields.items()
+    ]
+    return f"""# Settings
+
+{NOTE}
+
+Read once at start-up from the environment; the command line's options stand above them.
+
+{table(("variable", "default", "what it does"), rows)}
+"""
+
+
 def walk(error: type[CondorError], depth: int = 0) -> Iterator[tuple[int, type[CondorError]]]:
     """A class and everything below it that the core defines, as the tree is drawn."""
     yield depth, error
@@ -119,6 +140,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors_page,
     "policy.md": policy_page,
     "run.md": run_page,
+    "settings.md": settings_page,
 }
 
 

@@ -24,6 +24,7 @@ PLANTED = {
     "one-join": ("condor/core/graph/compiled.py", "import condor.core.policy"),
     "one-funnel": ("condor/pump/phases/dispatch.py", "import condor.pump.suspend_funnel"),
     "one-card": ("condor/pump/loop.py", "import condor.core.frames.suspend_card"),
+    "one-root": ("condor/runtime/runtime.py", "import condor.store.sqlite"),
     "pure-core": ("condor/core/ids.py", "import random"),
     "acyclic": ("condor/ports/__init__.py", "import condor.tools"),
 }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.architecture.house import ROOT
+from tests.architecture.house import ROOT, SRC, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,6 +21,13 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 PIN = re.compile(r"^[a-z0-9][a-z0-9._-]*(\[[a-z0-9,._-]+\])?==\S+( ; .+)? \\$")
 HASH = re.compile(r"^    --hash=sha256:[0-9a-f]{64}( \\)?$")
+
+
+#: Import name to the distributions that bring it.
+DISTRIBUTIONS = {
+    name: [re.sub(r"[-_.]+", "-", found).lower() for found in distributions]
+    for name, distributions in packages_distributions().items()
+}
 
 
 def canonical(name: str) -> str:
@@ -63,6 +73,36 @@ def test_the_locks_cover_what_the_project_asks_for() -> None:
         if canonical(name) not in pinned(lock)
     }
     assert missing == set()
+
+
+def test_what_is_imported_is_declared() -> None:
+    """Nothing works only because a dependency of a dependency happens to be there."""
+    project = PROJECT["project"]
+    base, hms = project["dependencies"], project["optional-dependencies"]["hms"]
+    declared = {"condor": {canonical(name) for name in base}}
+    declared["condor_hms"] = declared["condor"] | {canonical(name) for name in hms}
+    undeclared = {
+        f"{shown(path)}: {name}"
+        for package, names in declared.items()
+        for path in sorted((SRC / package).rglob("*.py"))
+        for name in imported(path.read_text(encoding="utf-8"))
+        if not any(distribution in names for distribution in DISTRIBUTIONS.get(name, ["nowhere"]))
+    }
+    assert undeclared == set()
+
+
+def imported(text: str) -> set[str]:
+    """The third-party packages that a module imports, wherever in it."""
+    roots: set[str] = set()
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Import(names=names):
+                roots |= {alias.name.partition(".")[0] for alias in names}
+            case ast.ImportFrom(module=str(module), level=0):
+                roots.add(module.partition(".")[0])
+            case _:
+                pass
+    return roots - sys.stdlib_module_names - {"condor", "condor_hms"}
 
 
 def test_the_locks_agree() -> None:
