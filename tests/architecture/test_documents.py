@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import tomllib
 from typing import TYPE_CHECKING
 
@@ -67,6 +69,16 @@ def test_every_python_block_compiles(path: Path) -> None:
     for language, code in FENCE.findall(path.read_text(encoding="utf-8")):
         if language == "python":
             compile(code, shown(path), "exec")
+
+
+def test_the_readme_example_runs(tmp_path: Path) -> None:
+    """A newcomer who copies the first example sees what it says."""
+    code = dict(FENCE.findall((ROOT / "README.md").read_text(encoding="utf-8")))["python"]
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.split()[-2:] == ["approval.required", "succeeded"]
 
 
 def test_every_dependency_has_its_reason() -> None:
