@@ -1,7 +1,8 @@
 """Group commit: units that are ready together go to the writer together.
 
-Law 1: when the writer is idle it gets everything that waits; the next group gathers meanwhile. There
-is no timer: lingering for company was measured to cost a third of the throughput.
+Law 1: when the writer is idle it gets everything that waits, one turn of the loop later, so that all
+who were woken by the last group are in the next (measured: a tenth to a half more throughput). There is
+no timer: lingering for company costs a third.
 Law 2: the fate of one waiter is its own. A cancelled one does not take its unit back (it may be on
 disk already) and does not disturb the others.
 
@@ -45,7 +46,8 @@ class Grouper:
         future: asyncio.Future[Committed] = loop.create_future()
         self._waiting.append((unit, future))
         if not self._busy:
-            self._send()
+            self._busy = True
+            loop.call_soon(self._turn)
         return future
 
     async def drained(self) -> None:
@@ -63,12 +65,18 @@ class Grouper:
         self._loop, self._busy, self._idle = loop, False, None
         self._waiting = []
 
-    def _send(self) -> None:
+    def _turn(self) -> None:
+        """Send what waits, or rest."""
+        if not self._waiting:
+            self._busy = False
+            if self._idle is not None:
+                self._idle.set()
+                self._idle = None
+            return
         group, self._waiting = self._waiting, []
         loop = self._loop
         assert loop is not None, "a group is sent by the loop that gathered it"
         futures = [future for _, future in group]
-        self._busy = True
 
         def settle(verdicts: Verdicts) -> None:
             try:
@@ -80,13 +88,6 @@ class Grouper:
         self._hand_over([unit for unit, _ in group], settle)
 
     def _settled(self, futures: Sequence[asyncio.Future[Committed]], verdicts: Verdicts) -> None:
-        """Start the next group first, so that the writer works while the waiters are woken."""
-        self._busy = False
-        if self._waiting:
-            self._send()
-        elif self._idle is not None:
-            self._idle.set()
-            self._idle = None
         for future, verdict in zip(futures, verdicts, strict=True):
             if future.done():
                 continue
@@ -94,3 +95,4 @@ class Grouper:
                 future.set_exception(verdict)
             else:
                 future.set_result(verdict)
+        asyncio.get_running_loop().call_soon(self._turn)
