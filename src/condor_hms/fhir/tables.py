@@ -76,34 +76,38 @@ class Tables:
     def __init__(self, path: Path, *, writer: bool) -> None:
         self._db = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_MS / 1000)
         try:
+            is_new = self._is_new()
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=FULL")
-            if writer:
-                self._create()
-            else:
+            if not writer:
                 self._db.execute("PRAGMA wal_autocheckpoint=0")
                 self._db.execute("PRAGMA query_only=ON")
+            elif is_new:
+                self._create()
         except BaseException:
             self._db.close()
             raise
 
+    def _is_new(self) -> bool:
+        """Whether the file is empty; refuses one that is not ours before anything in it is touched."""
+        if self._scalar("SELECT count(*) FROM sqlite_master") == 0:
+            return True
+        marks = (self._scalar("PRAGMA application_id"), self._scalar("PRAGMA user_version"))
+        if marks != (_APPLICATION_ID, _SCHEMA_VERSION):
+            raise RequestRefused("open", "this file is not a record of this version: give another path")
+        return False
+
     def _create(self) -> None:
         self.begin()
         try:
-            if self._scalar("SELECT count(*) FROM sqlite_master") == 0:
+            if self._is_new():  # another process may have been faster
                 for statement in _SCHEMA.split(";"):
                     self._db.execute(statement)
                 self._db.execute(f"PRAGMA application_id={_APPLICATION_ID}")
                 self._db.execute(f"PRAGMA user_version={_SCHEMA_VERSION}")
-            self._refuse_foreign_file()
-            self.commit()
+                self.commit()
         finally:
             self.rollback()
-
-    def _refuse_foreign_file(self) -> None:
-        marks = (self._scalar("PRAGMA application_id"), self._scalar("PRAGMA user_version"))
-        if marks != (_APPLICATION_ID, _SCHEMA_VERSION):
-            raise RequestRefused("open", "this file is not a record of this version: give another path")
 
     def _scalar(self, sql: str, values: tuple[Any, ...] = ()) -> Any:
         return self._db.execute(sql, values).fetchone()[0]

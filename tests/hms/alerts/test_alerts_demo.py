@@ -249,3 +249,42 @@ async def test_a_record_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
             await load_medication_record(store, "Patient/nobody", TODAY)
         with pytest.raises(RequestRefused):
             await load_medication_record(store, "nobody", TODAY)
+
+
+CODED = {"system": "http://terminology.hl7.org/CodeSystem/condition-ver-status", "code": "refuted"}
+
+
+async def test_odd_records_are_read_as_they_are(tmp_path: Path) -> None:
+    """A medicine by reference, an order without a name, a refuted problem, results that cannot be used."""
+    john = {"reference": "Patient/p"}
+    ordered = {"resourceType": "MedicationRequest", "status": "active", "intent": "order", "subject": john}
+    result = {"resourceType": "Observation", "code": {"coding": [{"code": POTASSIUM}]}, "subject": john}
+    active = {"coding": [{"code": "active"}]}
+    async with EmbeddedFhirStore(tmp_path / "record.db") as store:
+        await store.load(
+            [
+                {"resourceType": "Patient", "id": "p"},
+                {"resourceType": "Medication", "id": "m", "code": {"text": "Warfarin"}},
+                ordered | {"id": "1", "medicationReference": {"reference": "Medication/m"}},
+                ordered
+                | {"id": "2", "medicationReference": {"reference": "Medication/x", "display": "Lisinopril"}},
+                ordered | {"id": "3", "medicationReference": {"reference": "#contained"}},
+                ordered | {"id": "4", "intent": "proposal", "medicationCodeableConcept": {"text": "Digoxin"}},
+                {"resourceType": "Condition", "id": "c", "subject": john, "clinicalStatus": active}
+                | {"verificationStatus": {"coding": [CODED]}, "code": {"text": "CKD"}},
+                result
+                | {"id": "a", "status": "entered-in-error", "effectiveDateTime": "2026-11-29"}
+                | {"valueQuantity": {"value": 9.9, "unit": "mmol/L"}},
+                result | {"id": "b", "status": "final", "effectiveDateTime": "2026-11-28"},
+                result
+                | {"id": "c", "status": "final", "effectiveDateTime": "2026-11-27T08:00:00Z"}
+                | {"valueQuantity": {"value": 4.1, "unit": "mmol/L"}},
+            ]
+        )
+        record = await load_medication_record(store, "Patient/p", TODAY)
+    assert [order.name for order in record.orders] == ["Warfarin", "Lisinopril", "medicine without a name"]
+    assert record.problems == ()
+    assert (record.labs[POTASSIUM].reference, record.labs[POTASSIUM].value) == ("Observation/c", 4.1)
+    assert "Observation/a" not in record.versions
+    alerts = check_medication(record, proposed("ibuprofen 400 mg TID"), demo_rules(), TODAY)
+    assert told(alerts) == [("ddi-02", "critical"), ("ddi-09", "warning")]

@@ -136,6 +136,21 @@ async def test_writers_at_the_same_time_make_one_of_each(tmp_path: Path) -> None
         assert await everything(one) == await everything(other)
 
 
+async def test_a_reader_opens_while_another_process_writes(tmp_path: Path) -> None:
+    """Opening a record that exists takes no lock: whoever only looks does not wait for a writer."""
+    path = tmp_path / "record.db"
+    async with await loaded(path):
+        db = sqlite3.connect(path, isolation_level=None)
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            started = time.perf_counter()
+            async with EmbeddedFhirStore(path) as other:
+                assert len(await other.search("Patient", {})) == 12
+            assert time.perf_counter() - started < 2
+        finally:
+            db.close()
+
+
 async def test_time_and_ids_come_from_outside(tmp_path: Path) -> None:
     """With a given clock and ids the same writes make the same record, byte for byte."""
     numbers = iter(range(100))
@@ -168,8 +183,10 @@ def test_a_file_that_is_not_ours_is_refused(tmp_path: Path) -> None:
     with sqlite3.connect(path) as db:
         db.execute("CREATE TABLE other (a)")
     db.close()
+    before = path.read_bytes()
     with pytest.raises(RequestRefused, match="not a record of this version"):
         EmbeddedFhirStore(path)
+    assert path.read_bytes() == before
     (tmp_path / "text.db").write_text("not a database " * 100)
     with pytest.raises(Unavailable, match="cannot open"):
         EmbeddedFhirStore(tmp_path / "text.db")
