@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from condor.config import Settings
 from condor.core.audit import ChainVerdict, verify_chain
 from condor.core.errors import (
     HomeUnusable,
@@ -47,6 +46,7 @@ from condor.tools.registry import ToolRegistry
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
+    from condor.config import Settings
     from condor.ports.clock import Clock
     from condor.ports.model import Planner
     from condor.tools import ToolDescriptor
@@ -119,7 +119,7 @@ class Condor:
             tools: functions decorated with ``@tool``.
             packs: tool packs to open with it.
             planner: turns requests in words into plans; a pack may bring one.
-            database_url: ``sqlite:///file.db``; default: ``condor.db`` in the home.
+            database_url: ``sqlite:///file.db``; empty: ``condor.db`` in the home; default: as configured.
             home: directory for state; default: ``CONDOR_HOME`` or ``.condor``.
             demo: open packs with their demonstration data.
             today: the day of the record; default: a pack's, else the clock's.
@@ -127,12 +127,12 @@ class Condor:
             read_only: read beside a living owner; nothing is started or swept.
             tend: look after expired cards and orphaned runs in the background.
         """
-        self._settings = settings or Settings()
+        self._settings = settings
         self._tools = tuple(tools)
         self._packs = tuple(packs)
         self._planner = planner
-        self._home = Path(home) if home is not None else self._settings.home
-        self._url = database_url or self._settings.database_url
+        self._home = Path(home) if home is not None else self._configured().home
+        self._url = database_url if database_url is not None else self._configured().database_url
         self._demo = demo
         self._clock: Clock = clock or SystemClock()
         self._today = today
@@ -184,7 +184,8 @@ class Condor:
             clock=self._clock,
             faults=self._faults,
             announce=hub.announce,
-            suspend_ttl_s=self._settings.suspend_ttl_s,
+            # Who only reads opens no card.
+            suspend_ttl_s=0.0 if self._read_only else self._configured().suspend_ttl_s,
         )
         dispatcher = LocalDispatcher()
         self._runtime = Runtime(ports, dispatcher, hub)
@@ -196,6 +197,18 @@ class Condor:
         if self._tend:
             tending = asyncio.create_task(self._look_after(self._runtime), name="condor-tend")
             self._stack.push_async_callback(_cancelled, tending)
+
+    def _configured(self) -> Settings:
+        """The settings, read when something of them is first needed: their library is slow to load."""
+        if self._settings is None:
+            from condor.config import Settings
+
+            try:
+                self._settings = Settings()
+            except ValueError as fault:
+                why = "; ".join(line.strip() for line in str(fault).splitlines()[1:3])
+                raise RefusedInput(f"a CONDOR_ variable cannot be used: {why}", code="settings") from None
+        return self._settings
 
     async def _look_after(self, runtime: Runtime) -> None:
         while True:
