@@ -1,0 +1,107 @@
+"""What a store lists, in which order, and by which filter."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+from condor.core.run import RunStatus
+from condor.ports.store import (
+    AuditFilter,
+    Transition,
+)
+from condor.testing.store_units import (
+    Open,
+    all_of,
+    at,
+    card,
+    creation,
+    decision,
+    entry,
+    every_chain_is_whole,
+    parking,
+    run_name,
+)
+
+if TYPE_CHECKING:
+    from condor.core.ids import RunId, SuspendId
+
+
+async def check_suspensions_come_in_order(open_store: Open) -> None:
+    """Cards are listed in the order they were opened, by status and run, a page after the other."""
+    store = await open_store()
+    await all_of(store, [creation(1), creation(2)])
+    opened = [card(1 + index % 2, f"{(index * 7) % 10}") for index in range(10)]
+    for row in opened:
+        await store.commit(parking(row))
+    await store.commit(decision(opened[4]))
+    names = [row.suspend_id for row in opened]
+    pending = [name for name in names if name != opened[4].suspend_id]
+
+    async def listed(**asked: object) -> list[SuspendId]:
+        return [row.suspend_id for row in await store.suspensions(**asked)]  # type: ignore[arg-type]
+
+    assert names == await listed()
+    assert pending == await listed(status="pending")
+    assert [opened[4].suspend_id] == await listed(status="approved")
+    assert names[::2] == await listed(run_id=run_name(1))
+    assert [names[0], names[2], names[6], names[8]] == await listed(run_id=run_name(1), status="pending")
+    assert pending[:3] == await listed(status="pending", limit=3)
+    assert pending[3:6] == await listed(status="pending", limit=3, after=pending[2])
+    assert names[9:] == await listed(limit=3, after=names[8])
+
+
+async def check_runs_come_newest_first(open_store: Open) -> None:
+    """Runs are listed newest first, by status, a page after the other; the unfinished apart."""
+    store = await open_store()
+    statuses = list(RunStatus)
+    await all_of(store, [creation(number, status=statuses[number % 8]) for number in range(24)])
+    names = [run_name(number) for number in reversed(range(24))]
+    assert names == [run.run_id for run in await store.runs()]
+    assert names[5:8] == [run.run_id for run in await store.runs(limit=3, before=names[4])]
+    wanted = {RunStatus.FAILED, RunStatus.SUSPENDED}
+    some = [name for name in names if statuses[int(name[4:]) % 8] in wanted]
+    assert some == [run.run_id for run in await store.runs(statuses=wanted)]
+    assert some[2:4] == [
+        run.run_id for run in await store.runs(statuses=iter(wanted), limit=2, before=some[1])
+    ]
+    assert list(await store.runs(statuses=[])) == []
+    going = {RunStatus.CREATED, RunStatus.PLANNING, RunStatus.EXECUTING}
+    assert {name for name in names if statuses[int(name[4:]) % 8] in going} == set(await store.unfinished())
+
+
+async def check_audit_is_listed_by_filter(open_store: Open) -> None:
+    """Audit rows come by run and number, by any filter, a page after the other."""
+    store = await open_store()
+    for number in (2, 1):
+        run_id = run_name(number)
+        await store.commit(creation(number))
+        rows = [
+            entry(run_id, "allowed", tool="a", rule_id="read.allow"),
+            entry(run_id, "approved", tool="b", actor="dr-okafor"),
+        ]
+        await store.commit(Transition(run_id=run_id, at=at(1), audit=rows))
+
+    async def listed(wanted: AuditFilter, **page: object) -> list[tuple[RunId, int]]:
+        return [(row.run_id, row.seq) for row in await store.audit(wanted, **page)]  # type: ignore[arg-type]
+
+    one, two = run_name(1), run_name(2)
+    everyone = [(run_id, seq) for run_id in (one, two) for seq in (1, 2, 3)]
+    assert everyone == await listed(AuditFilter())
+    assert everyone[2:4] == await listed(AuditFilter(), limit=2, after=(one, 2))
+    assert everyone[4:] == await listed(AuditFilter(run_id=two), after=(two, 1))
+    assert [(one, 2), (two, 2)] == await listed(AuditFilter(rule_id="read.allow"))
+    assert [(one, 3), (two, 3)] == await listed(AuditFilter(tool="b", actor="dr-okafor", decision="approved"))
+    assert await listed(AuditFilter(tool="a", decision="approved")) == []
+
+
+async def check_every_run_has_a_chain(open_store: Open) -> None:
+    """Chains come in run order, a run without rows among them."""
+    store = await open_store()
+    await all_of(store, [creation(number) for number in (3, 1, 500)])
+    await store.commit(dataclasses.replace(creation(2), audit=[]))
+    chains = [chain async for chain in store.audit_chains()]
+    assert [run_name(number) for number in (1, 2, 3, 500)] == [chain.run_id for chain in chains]
+    assert [chain.audit_seq for chain in chains] == [1, 0, 1, 1]
+    assert (len(chains[1].rows), chains[1].audit_head) == (0, "")
+    await every_chain_is_whole(store)
