@@ -61,7 +61,8 @@ async def load_medication_record(store: FhirStore, patient: str, today: date) ->
     read = [identity, *orders, *allergies, *problems, *lab_results]
     return MedicationRecord(
         patient=patient_identity(identity, today),
-        orders=tuple([await _order(store, order) for order in orders]),
+        # A prohibition (`doNotPerform`) is kept as an order too; the patient does not take what it names.
+        orders=tuple([await _order(store, order) for order in orders if not order.get("doNotPerform")]),
         allergies=tuple(_allergy(allergy) for allergy in allergies),
         problems=tuple(_problems(problems)),
         labs={lab.loinc: lab for lab in labs},

@@ -108,6 +108,14 @@ def new_order_is_complete(resource: Resource) -> Iterator[Issue]:
         yield Issue(path="MedicationRequest.dosageInstruction", rule="required", message=message)
 
 
+def nothing_changes_the_meaning(resource: Resource) -> Iterator[Issue]:
+    """R4: whoever does not understand a modifier must not act on the resource; this record knows none."""
+    for name in ("modifierExtension", "implicitRules"):
+        if name in resource:
+            message = "this record does not understand it, and it may change what the resource means"
+            yield Issue(path=f"{resource['resourceType']}.{name}", rule="modifier", message=message)
+
+
 def says_something(concept: Any) -> bool:
     """Whether a CodeableConcept has a text, a code or a display."""
     if not isinstance(concept, dict):
@@ -117,15 +125,19 @@ def says_something(concept: Any) -> bool:
 
 #: By type: hold for every version that is written.
 RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
-    "AllergyIntolerance": (allergy_status, period_in_order("onsetPeriod")),
+    "AllergyIntolerance": (nothing_changes_the_meaning, allergy_status, period_in_order("onsetPeriod")),
     "MedicationRequest": (
+        nothing_changes_the_meaning,
         dose_is_a_dose,
         timing_holds,
         period_in_order("dispenseRequest.validityPeriod"),
         period_in_order("dosageInstruction.timing.repeat.boundsPeriod"),
     ),
-    "Flag": (period_in_order("period"),),
-    "Provenance": (agents_are_named, period_in_order("occurredPeriod")),
+    "Flag": (
+        nothing_changes_the_meaning,
+        period_in_order("period"),
+    ),
+    "Provenance": (nothing_changes_the_meaning, agents_are_named, period_in_order("occurredPeriod")),
 }
 
 #: By type: hold only for the first version; what was loaded without it may still be stopped.

@@ -270,6 +270,7 @@ async def test_odd_records_are_read_as_they_are(tmp_path: Path) -> None:
                 | {"id": "2", "medicationReference": {"reference": "Medication/x", "display": "Lisinopril"}},
                 ordered | {"id": "3", "medicationReference": {"reference": "#contained"}},
                 ordered | {"id": "4", "intent": "proposal", "medicationCodeableConcept": {"text": "Digoxin"}},
+                ordered | {"id": "5", "doNotPerform": True, "medicationCodeableConcept": {"text": "Digoxin"}},
                 {"resourceType": "Condition", "id": "c", "subject": john, "clinicalStatus": active}
                 | {"verificationStatus": {"coding": [CODED]}, "code": {"text": "CKD"}},
                 result

@@ -8,7 +8,7 @@ import pytest
 
 from condor_hms.demo import demo_resources
 from condor_hms.fhir.port import FhirStore, Resource, ValidationRefused
-from condor_hms.fhir.structure import shape_issues, structure_issues
+from condor_hms.fhir.structure import preload, shape_issues, structure_issues
 from condor_hms.fhir.validation import check_content
 from condor_hms.fhir.value_sets import VALUE_SETS
 from tests.hms.fhir.support import (
@@ -132,6 +132,13 @@ MALFORMED: list[tuple[str, Resource, str]] = [
         dosed(value=float("nan"), unit="mg"),
         "MedicationRequest.dosageInstruction[0].doseAndRate[0].doseQuantity.value",
     ),
+    ("shape", allergy(code={"text": "x" * 1_000_001}), "AllergyIntolerance.code.text"),
+    (
+        "shape",
+        dosed(value=2**63, unit="mg"),
+        "MedicationRequest.dosageInstruction[0].doseAndRate[0].doseQuantity.value",
+    ),
+    ("shape", allergy(code={1: "Ibuprofen"}), "AllergyIntolerance.code"),
     ("shape", allergy(category=[["food"]]), "AllergyIntolerance.category[0]"),
     ("shape", allergy(code={"text": b"Ibuprofen"}), "AllergyIntolerance.code.text"),
     # References: type, form and existence.
@@ -187,6 +194,11 @@ MALFORMED: list[tuple[str, Resource, str]] = [
         timed(frequency=2, period=-1, periodUnit="d"),
         "MedicationRequest.dosageInstruction[0].timing.repeat.period",
     ),
+    (
+        "tim-10",
+        timed(frequency=2, period=1, periodUnit="d", timeOfDay=["08:00:00"], when=["MORN"]),
+        "MedicationRequest.dosageInstruction[0].timing.repeat.when",
+    ),
     ("per-1", flag(period={"start": "2026-11-30", "end": "2026-11-29"}), "Flag.period.end"),
     (
         "qty-3",
@@ -217,6 +229,13 @@ MALFORMED: list[tuple[str, Resource, str]] = [
     ("required", without(order(), "requester"), "MedicationRequest.requester"),
     ("required", without(order(), "dosageInstruction"), "MedicationRequest.dosageInstruction"),
     ("required", order(dosageInstruction=[{"asNeededBoolean": True}]), "MedicationRequest.dosageInstruction"),
+    # What would change the meaning of the resource, and is not understood.
+    (
+        "modifier",
+        order(modifierExtension=[{"url": "urn:x", "valueBoolean": True}]),
+        "MedicationRequest.modifierExtension",
+    ),
+    ("modifier", allergy(implicitRules="urn:x"), "AllergyIntolerance.implicitRules"),
     # A type that FHIR does not have, and types without a write profile: structure.
     ("structure", {"resourceType": "Alergy", "code": {"text": "x"}}, "resourceType"),
     ("structure", {"resourceType": "Element", "id": "x"}, "resourceType"),
@@ -333,6 +352,12 @@ def test_deep_data_is_refused_before_it_is_walked() -> None:
         inner["extension"] = {"url": "x"}
         inner = inner["extension"]
     assert {issue.rule for issue in check_content(deep)} == {"shape"}
+
+
+def test_issues_are_limited() -> None:
+    """A refusal stays readable whatever is sent."""
+    assert len(shape_issues({"resourceType": "Basic", "extension": [""] * 1000})) == 20
+    preload(["Flag"])
 
 
 def test_value_sets_are_closed_and_named() -> None:
