@@ -1,0 +1,22 @@
+"""The hospital's tools: each descriptor beside its function, made over one open record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from condor_hms.catalogue.hospital import Hospital
+from condor_hms.catalogue.medicine_list import medicine_list_tools
+from condor_hms.catalogue.patients import patient_tools
+from condor_hms.catalogue.prescribing import prescribing_tools
+
+if TYPE_CHECKING:
+    from condor import ToolDescriptor
+
+__all__ = ["Hospital", "hospital_tools"]
+
+_AREAS = (patient_tools, medicine_list_tools, prescribing_tools)
+
+
+def hospital_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
+    """Every tool of the catalogue that this version has, over an open record."""
+    return tuple(tool for area in _AREAS for tool in area(hospital))

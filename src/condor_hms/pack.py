@@ -1,0 +1,125 @@
+"""The hospital as a pack: an embedded record with its tools, its planner and its staff.
+
+Law: importing this module is cheap, because every command of Condor looks at every pack. The record, FHIR
+validation and the tools are loaded when the pack is opened.
+"""
+
+from __future__ import annotations
+
+import datetime
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING
+
+from condor import CondorError, OpenedPack, PackSetup, Principal
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from condor_hms.fhir.embedded import EmbeddedFhirStore
+    from condor_hms.fhir.port import FhirStore
+
+__all__ = ["PACK", "HospitalPack"]
+
+#: Who a demonstration acts as when nobody is named.
+_DEFAULT_PRINCIPAL = "dr-okafor"
+#: The one resource that tells whether the demonstration record was loaded.
+_DEMO_MARKER = "Organization/hms-demo-hospital"
+
+
+class HospitalPack:
+    """Tools over a FHIR R4 record that is a file in the home."""
+
+    #: Its name and its folder in the home.
+    name = "hms"
+    #: Twelve synthetic patients, made for this project.
+    has_demo = True
+
+    def open(self, setup: PackSetup) -> AbstractAsyncContextManager[OpenedPack]:
+        """Open the record in ``setup.home`` for the life of a process.
+
+        Demonstration data is loaded at first use when ``setup.demo``; a record that holds anything else is
+        left as it is. With ``read_only`` nothing is made: a home without a record has tools that say so.
+        """
+        return _opened(setup)
+
+
+PACK = HospitalPack()
+
+
+@asynccontextmanager
+async def _opened(setup: PackSetup) -> AsyncIterator[OpenedPack]:
+    from condor_hms.fhir.embedded import EmbeddedFhirStore
+
+    def open_store(path: Path) -> EmbeddedFhirStore:
+        return EmbeddedFhirStore(path, faults=setup.faults)
+
+    path = setup.home / "hms" / "fhir.db"
+    if setup.read_only:
+        from condor_hms.catalogue.read_only import ReadOnlyRecord
+
+        looked_at = ReadOnlyRecord(path, open_store)
+        try:
+            yield _pack_of(looked_at, demo=setup.demo, notes=())
+        finally:
+            looked_at.close()
+        return
+    store = _open(path, open_store)
+    try:
+        demo, notes = await _made(store, path, wanted=setup.demo)
+        yield _pack_of(store, demo=demo, notes=notes)
+    finally:
+        store.close()
+
+
+def _open(path: Path, open_store: Callable[[Path], EmbeddedFhirStore]) -> EmbeddedFhirStore:
+    """Open or make the file; what is in the way is said as a matter of the environment."""
+    from condor_hms.fhir.errors import FhirError
+
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return open_store(path)
+    except (OSError, FhirError) as error:
+        raise CondorError(f"the record {path} cannot be opened: {error}", code="environment") from error
+
+
+async def _made(store: EmbeddedFhirStore, path: Path, *, wanted: bool) -> tuple[bool, tuple[str, ...]]:
+    """Load demonstration data where it is wanted and may be; whether it is there, and what to tell."""
+    from condor_hms.demo import load_demo
+
+    if (await store.versions([_DEMO_MARKER]))[_DEMO_MARKER] is not None:
+        return True, ()
+    if not wanted:
+        return False, ()
+    if await store.search("Patient", {"_count": "1"}):
+        return False, (f"the record {path} holds other data: no demonstration data was added",)
+    count = await load_demo(store)
+    return True, (f"made the demonstration hospital ({count:,} synthetic resources) in {path}",)
+
+
+def _pack_of(fhir: FhirStore, *, demo: bool, notes: tuple[str, ...]) -> OpenedPack:
+    from condor_hms.alerts import demo_rules
+    from condor_hms.catalogue import Hospital, hospital_tools
+    from condor_hms.demo import demo_today
+    from condor_hms.playbook import PlaybookPlanner
+
+    today = demo_today() if demo else None
+    day = today or datetime.datetime.now(datetime.UTC).astimezone().date()
+    people = _principals()
+    return OpenedPack(
+        tools=hospital_tools(Hospital(fhir=fhir, rules=demo_rules(), today=day)),
+        planner=PlaybookPlanner(),
+        principals=people,
+        default_principal=next(who for who in people if who.id == _DEFAULT_PRINCIPAL),
+        today=today,
+        notes=notes,
+    )
+
+
+def _principals() -> tuple[Principal, ...]:
+    from condor_hms.demo import DEMO_STAFF
+
+    return tuple(
+        Principal(id=member.id, roles=frozenset({member.role}), display=member.short)
+        for member in DEMO_STAFF.values()
+    )

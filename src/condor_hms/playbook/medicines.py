@@ -1,0 +1,94 @@
+"""Which medicine a request names.
+
+Rule: known names are read wherever they stand (brand and other countries' names too). An unknown word is
+taken as a medicine only where a dose follows it, or where it is looked up among the patient's own orders.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from condor_hms.catalogue.terms import MEDICINES, ingredient_key
+from condor_hms.playbook.refusals import refuse
+
+if TYPE_CHECKING:
+    from condor_hms.playbook.draft import Draft, Word
+
+__all__ = ["Medicine", "take_medicine", "take_medicines", "unknown_before_dose"]
+
+#: Words of the longest name: "sliding scale insulin".
+_NAME_WORDS_MAX = 3
+_UNKNOWN = re.compile(r"(?<![\w'-])(?:on|prescribe|of|with) (?P<name>[a-z][a-z-]{3,30})(?= (?:\d|\.\d))")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Medicine:
+    """A medicine as typed and by its one spelling."""
+
+    #: As typed, the first letter a capital.
+    name: str
+    #: As ``medication.list.card`` names its ingredient.
+    key: str
+
+
+def take_medicines(draft: Draft) -> list[Medicine]:
+    """Every known medicine in what is left, each once."""
+    found: dict[str, Medicine] = {}
+    words = list(draft.words())
+    index = 0
+    while index < len(words):
+        run = _known_run(draft, words[index : index + _NAME_WORDS_MAX])
+        if run is None:
+            index += 1
+            continue
+        medicine = _medicine(draft.text[run[0].start : _end_of(run[-1])])
+        found.setdefault(medicine.key, medicine)
+        draft.mask(run[0].start, run[-1].end)
+        index += len(run)
+    return list(found.values())
+
+
+def take_medicine(draft: Draft) -> Medicine | None:
+    """The one known medicine.
+
+    Raises:
+        RequestNotUnderstood: there are two.
+    """
+    found = take_medicines(draft)
+    if len(found) > 1:
+        raise refuse(f"two medicines in one request ({' and '.join(one.name for one in found)})")
+    return found[0] if found else None
+
+
+def unknown_before_dose(draft: Draft) -> Medicine | None:
+    """A word between “on” or “prescribe” and a dose: a medicine that is not in the table, taken as typed."""
+    match = _UNKNOWN.search(draft.low)
+    if match is None:
+        return None
+    draft.mask(*match.span("name"))
+    return _medicine(draft.typed(match, "name"))
+
+
+def _known_run(draft: Draft, words: list[Word]) -> list[Word] | None:
+    for length in range(len(words), 0, -1):
+        run = words[:length]
+        if any(draft.gap(one, two) not in (" ", "-", "/", " / ") for one, two in pairwise(run)):
+            continue
+        # A word that folds away (oral, tablets, 100) is no part of the name.
+        if all(ingredient_key(word.text) for word in run):
+            text = draft.text[run[0].start : _end_of(run[-1])]
+            if ingredient_key(text) in MEDICINES:
+                return run
+    return None
+
+
+def _end_of(word: Word) -> int:
+    return word.end - 2 if word.text.endswith("'s") else word.end
+
+
+def _medicine(text: str) -> Medicine:
+    name = text[:1].upper() + text[1:]
+    return Medicine(name=name, key=ingredient_key(text))

@@ -1,0 +1,198 @@
+"""Who a request is about: a name, a record number, a date of birth. One patient, or none.
+
+Rule: a name is handed to the search as typed, never corrected. Two names are two patients.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from condor_hms.playbook.dates import DATE, read_date
+from condor_hms.playbook.refusals import refuse
+from condor_hms.playbook.vocabulary import HYPOTHETICAL, NEGATIONS, pattern, words
+
+if TYPE_CHECKING:
+    import datetime
+    from collections.abc import Collection
+
+    from condor_hms.playbook.draft import Draft, Word
+
+__all__ = ["Who", "take_identifiers", "take_lower_case_name", "take_who"]
+
+#: Words of a name; a longer run is no name.
+_NAME_WORDS_MAX = 5
+_RECORD_NUMBER = re.compile(
+    r"(?:\(? ?(?:mrn|hospital number|record number|patient number|nhs number)[:# ]*)?"
+    r"(?<![\w-])(?P<number>[a-z]{2,6}-\d{3,12})(?![\w-])\)?"
+)
+_PHONE = re.compile(r"(?<![\w(])(?:\+1 ?)?\(?\d{3}\)?[ -]\d{3}-\d{4}(?!\w)")
+_BORN = re.compile(
+    rf"\(? ?(?<!\w)(?:born(?: on)?|dob|d\.o\.b\.?|date of birth)[: ]*(?P<date>{DATE})(?!\w)\)?"
+)
+_TITLE = pattern(r"(?:mr|mrs|ms|miss|mx|dr|prof|professor)\.?(?= )")
+_CAPITALS = re.compile(r"[A-Z][A-Z'-]{2,}")
+_PARTICLES = frozenset(
+    {"de", "la", "van", "von", "der", "den", "del", "di", "da", "du", "bin", "al", "el", "st"}
+)
+#: Capital letters that are no surname.
+_ACRONYMS = words(
+    "UTI COPD HTN CKD DM AF PRN INR NSAID SSRI GP MRSA DNACPR DNAR CPR PO IV IM SC OD BD TDS QDS"
+)
+#: Lower-case words that stand where a name could and are none.
+_NOBODY = words(
+    "everyone everybody someone somebody anyone anybody all every each both nobody patients people ward bed "
+    "everything something anything it thing meds medicines medication medications drugs"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Who:
+    """What the patient search is asked."""
+
+    #: Name, record number, phone number; empty when nobody is named.
+    query: str
+    #: ISO date; None where it was not said.
+    birth_date: str | None = None
+
+
+def take_identifiers(draft: Draft, today: datetime.date) -> Who:
+    """Record numbers, phone numbers and a date of birth; taken first, before their digits look like a dose.
+
+    Raises:
+        RequestNotUnderstood: two numbers, or a date of birth that is no date.
+    """
+    born = draft.take(_BORN)
+    birth_date = None
+    if born is not None:
+        birth_date = read_date(born.group("date"), today)
+        if birth_date is None:
+            raise refuse(f"the date of birth “{born.group('date')}” is no date; write 1979-04-01")
+    numbers = [draft.typed(match, "number").upper() for match in draft.take_all(_RECORD_NUMBER)]
+    numbers += [draft.typed(match).strip() for match in draft.take_all(_PHONE)]
+    if len(set(numbers)) > 1:
+        raise refuse(f"two patients in one request ({' and '.join(numbers)})")
+    return Who(query="".join(numbers[:1]), birth_date=birth_date)
+
+
+def take_who(draft: Draft, known: Who, openers: Collection[str]) -> Who:
+    """The patient named in the text, beside what ``take_identifiers`` found; an empty query: nobody.
+
+    Args:
+        openers: words that a sentence may begin with and that are no names although capitalised.
+
+    Raises:
+        RequestNotUnderstood: two patients.
+    """
+    draft.take_all(_TITLE)
+    names = _distinct(_runs(draft, openers))
+    if len(names) > 1:
+        raise refuse(f"two patients in one request ({' and '.join(names)})")
+    return Who(query=" ".join([*names, known.query]).strip(), birth_date=known.birth_date)
+
+
+def take_lower_case_name(draft: Draft, fillers: Collection[str]) -> str | None:
+    """A name typed without capitals: the one run of words that nothing else explains."""
+    left = [word for word in draft.words() if word.low not in fillers]
+    if not left or len(left) > _NAME_WORDS_MAX:
+        return None
+    joined = all(draft.gap(one, two) == " " for one, two in pairwise(left))
+    if not joined or any(not _is_name_like(word) for word in left):
+        return None
+    draft.mask(left[0].start, left[-1].end)
+    return " ".join(_bare(word.text) for word in left)
+
+
+def _is_name_like(word: Word) -> bool:
+    return re.fullmatch(r"[^\W\d_]+(?:['-][^\W\d_]+)*", word.text) is not None and word.low not in _NOBODY
+
+
+def _runs(draft: Draft, openers: Collection[str]) -> list[str]:
+    """Runs of capitalised words, taken; “Smith, Melissa” is one."""
+    runs: list[list[Word]] = []
+    for word in list(draft.words()):
+        if not _is_capitalised(draft, word, openers):
+            continue
+        if runs and _continues(draft, runs[-1], word):
+            runs[-1].append(word)
+        else:
+            runs.append([word])
+    runs = [_with_first_name(draft, run, openers) for run in runs if _is_a_name(run)]
+    for run in runs:
+        draft.mask(run[0].start, run[-1].end)
+    names = [_spoken(draft, run) for run in runs]
+    if len(runs) == 2 and len(runs[0]) == len(runs[1]) == 1:
+        between = draft.text[runs[0][0].end : runs[1][0].start]
+        if between == ", ":
+            return [f"{names[1]} {names[0]}"]
+    return names
+
+
+def _is_capitalised(draft: Draft, word: Word, openers: Collection[str]) -> bool:
+    if _CAPITALS.fullmatch(word.text):
+        return word.text not in _ACRONYMS
+    if word.text == "I" or not (_is_mixed(word.text) or re.fullmatch(r"[^\W\d_]", word.text)):
+        return False
+    if not _opens_sentence(draft, word):
+        return True
+    low = word.low.removesuffix("'s")
+    return not (low in openers or NEGATIONS.fullmatch(word.low) or HYPOTHETICAL.fullmatch(low))
+
+
+def _opens_sentence(draft: Draft, word: Word) -> bool:
+    """Whether nothing of its sentence stands before it that is not taken."""
+    begin = max(draft.text.rfind(sign, 0, word.start) for sign in '.!?:;-"') + 1
+    return not any(char.isalnum() for char in draft.low[begin : word.start])
+
+
+def _continues(draft: Draft, run: list[Word], word: Word) -> bool:
+    if len(run) >= _NAME_WORDS_MAX or run[-1].text.endswith("'s"):
+        return False
+    gap = draft.gap(run[-1], word)
+    words = gap.split()
+    return gap in (" ", ". ") or (gap.startswith(" ") and bool(words) and set(words) <= _PARTICLES)
+
+
+def _is_a_name(run: list[Word]) -> bool:
+    """Capitals alone (a ward, an abbreviation) are a name only beside a name in mixed case."""
+    return any(_is_mixed(word.text) for word in run)
+
+
+def _is_mixed(text: str) -> bool:
+    """A capital and small letters: Smith, McLaughlin, O'Connor, Smith-Jones."""
+    return text[0].isupper() and any(char.islower() for char in text) and re.search(r"[\d_./]", text) is None
+
+
+def _with_first_name(draft: Draft, run: list[Word], openers: Collection[str]) -> list[Word]:
+    """“helen Coleman”: an unknown word right before a single name is its first name."""
+    if len(run) != 1:
+        return run
+    before = [word for word in draft.words() if word.end == run[0].start - 1]
+    if (
+        before
+        and draft.gap(before[0], run[0]) == " "
+        and before[0].low not in openers
+        and _is_name_like(before[0])
+    ):
+        return [before[0], *run]
+    return run
+
+
+def _spoken(draft: Draft, run: list[Word]) -> str:
+    return " ".join(_bare(part) for part in draft.text[run[0].start : run[-1].end].split())
+
+
+def _bare(word: str) -> str:
+    return word.removesuffix("'s").strip(".'") if len(word) > 2 else word.strip(".")
+
+
+def _distinct(names: list[str]) -> list[str]:
+    """Names said twice count once; a part of a name already said is the same person."""
+    kept: list[str] = []
+    for name in sorted(names, key=lambda name: -len(name.split())):
+        words = set(name.lower().split())
+        if not any(words <= set(other.lower().split()) for other in kept):
+            kept.append(name)
+    return kept
