@@ -38,9 +38,7 @@ def diagnose_end(chain: Chain) -> ChainVerdict:
         text = f"the row of run {run} counts {counted} audit rows, and its head is that of row {rows}"
         return _bad(chain, min(rows, counted) + 1, "head-mismatch", text)
     if rows < counted:
-        return _bad(
-            chain, rows + 1, "truncated", f"{_rows(rows + 1, counted)} of run {run} removed from the end"
-        )
+        return _bad(chain, rows + 1, "truncated", _gone(run, rows + 1, counted) + " from the end")
     if rows > counted and _recorded(chain):
         text = f"row {counted + 1} of run {run} was inserted: the run wrote {counted}"
         return _bad(chain, counted + 1, "inserted", text)
@@ -160,9 +158,7 @@ class _Break:
         return _bad(self.chain, number, "inserted", f"a row {number} was inserted into run {self.run}")
 
     def _removed(self, up_to: int) -> ChainVerdict:
-        return _bad(
-            self.chain, self.due, "removed", f"{_rows(self.due, up_to - 1)} of run {self.run} removed"
-        )
+        return _bad(self.chain, self.due, "removed", _gone(self.run, self.due, up_to - 1))
 
     def _reordered(self, text: str) -> ChainVerdict:
         return _bad(self.chain, self.due, "reordered", text)
@@ -205,8 +201,10 @@ def _recorded(chain: Chain) -> bool:
     return chain.audit_head == (chain.rows[count - 1].hash if count else "")
 
 
-def _rows(first: int, last: int) -> str:
-    return f"row {first} was" if last <= first else f"rows {first} to {last} were"
+def _gone(run_id: str, first: int, last: int) -> str:
+    if last <= first:
+        return f"row {first} of run {run_id} was removed"
+    return f"rows {first} to {last} of run {run_id} were removed"
 
 
 def _foreign(chain: Chain, row: ChainRow, other: str) -> ChainVerdict:
