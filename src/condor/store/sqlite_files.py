@@ -7,9 +7,11 @@ Law 3: a reading connection cannot write, and so never checkpoints.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import sqlite3
+import sys
 from pathlib import Path
 from typing import IO, Final
 from urllib.parse import quote
@@ -24,6 +26,8 @@ _BUSY_WAIT_S: Final = 1.0
 _CHECKPOINT_PAGES: Final = 4_000
 #: Statements kept prepared for each connection; more than all that there are.
 _STATEMENTS_MAX: Final = 128
+#: Characters read of what a lock file says of its owner: a number and two words.
+_OWNER_CHARS_MAX: Final = 120
 
 
 def open_writer(path: Path) -> sqlite3.Connection:
@@ -104,18 +108,47 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 def lock_owner(path: Path) -> IO[str]:
     """Become the owner of a database until the returned file is closed or the process ends.
 
-    A file of its own: closing any other handle on the database would drop SQLite's locks on it.
+    A file of its own: closing any other handle on the database would drop SQLite's locks on it. What
+    it says of its owner is for people; the lock alone decides, so an owner that died holds nothing.
 
     Raises:
-        HomeUnusable: another process owns it, or its directory cannot be written.
+        HomeUnusable: another process owns it (code ``locked``), or its directory cannot be written.
     """
     try:
-        file = Path(f"{path}-lock").open("a+", encoding="utf-8")  # noqa: SIM115 - held until close()
+        file = Path(f"{path}-lock").open("a+", encoding="utf-8", errors="replace")  # noqa: SIM115 - held until close()
     except OSError as error:
         raise HomeUnusable(f"cannot write beside {path.name}: {error.strerror}") from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
+        owner = _owner_said_in(file)
         file.close()
-        raise HomeUnusable(f"{path.name} is in use by another condor; stop it, or go through it") from error
+        raise HomeUnusable(
+            f"{path} is in use by {owner}; wait for it or stop it (what only reads works meanwhile)",
+            code="locked",
+        ) from error
+    with contextlib.suppress(OSError):  # a full disk says so at the first write that matters
+        file.truncate(0)
+        file.write(f"{os.getpid()} {_own_command()}\n")
+        file.flush()
     return file
+
+
+def _owner_said_in(file: IO[str]) -> str:
+    """``process 4711 (condor run)``, as far as the lock file tells."""
+    try:
+        file.seek(0)
+        pid, _, command = file.readline(_OWNER_CHARS_MAX).strip().partition(" ")
+    except OSError:
+        pid, command = "", ""
+    if not pid.isdigit():
+        return "another process"
+    return f"process {pid} ({command})" if command.isprintable() and command else f"process {pid}"
+
+
+def _own_command() -> str:
+    """The program; for ours its command too. Never an argument that may hold data."""
+    program = Path(sys.argv[0] if sys.argv and sys.argv[0] else "python")
+    name = program.parent.name if program.name == "__main__.py" else program.name
+    first = sys.argv[1] if len(sys.argv) > 1 else ""
+    return f"{name} {first}" if name == "condor" and first.isascii() and first.isalpha() else name
