@@ -1,0 +1,21 @@
+"""Who is measured, in the order of a round."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench.bare_runs import BareContender
+from bench.condor_runs import CondorContender
+from bench.langgraph_runs import LangGraphContender
+
+if TYPE_CHECKING:
+    from bench.workload import Contender
+
+CONTENDERS: tuple[Contender, ...] = (
+    CondorContender(),
+    LangGraphContender(),
+    BareContender(grouped=False),
+    BareContender(grouped=True),
+)
+
+BY_NAME = {contender.name: contender for contender in CONTENDERS}
