@@ -37,7 +37,7 @@ from condor.ports.store import AuditFilter, AuditRow, Store
 from condor.pump.phases.admit import StartRun
 from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.segment import PumpPorts
-from condor.runtime import Runtime, run_snapshot, suspension_json
+from condor.runtime import Runtime, run_line, run_snapshot, suspension_json
 from condor.runtime.hub import EventHub
 from condor.store.sqlite import SqliteStore
 from condor.tools.invocation import LocalToolbox
@@ -321,6 +321,12 @@ class Condor:
         if stored is None:
             raise UnknownId("run", run_id, "see `condor runs`")
         return run_snapshot(stored)
+
+    async def runs(self, *, limit: int = 50, before: str = "") -> list[dict[str, Json]]:
+        """Runs, newest first; ``before`` is the last run of the page before."""
+        store = self._stored()
+        rows = await store.runs(limit=limit, before=before)
+        return [run_line(row, await store.payloads(row.run_id, ["request"])) for row in rows]
 
     async def pending(self, *, limit: int = 50, after: str = "") -> list[dict[str, Json]]:
         """Open cards over all runs, oldest first."""

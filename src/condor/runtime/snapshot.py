@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from condor.core.ids import Json
-    from condor.ports.store import StepRow, StoredRun, SuspensionRow
+    from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow
 
 #: Version of the wire shapes below.
 WIRE_VERSION = 1
@@ -42,6 +42,7 @@ def suspension_json(row: SuspensionRow, payloads: Mapping[str, bytes]) -> dict[s
         "requester": facts["requester"],
         "answerRoles": facts["answerRoles"],
         "requesterMayAnswer": facts["requesterMayAnswer"] and not facts["requesterExcluded"],
+        "requesterExcluded": facts["requesterExcluded"],
     }
     if row.status != "pending":
         answer = _payload(payloads, f"answer:{row.suspend_id}") or {}
@@ -77,6 +78,22 @@ def run_snapshot(stored: StoredRun) -> dict[str, Json]:
         "closing": closing.get("text"),
         "notices": closing.get("notices", []),
         "why": why(stored, suspensions),
+    }
+
+
+def run_line(run: RunRow, payloads: Mapping[str, bytes]) -> dict[str, Json]:
+    """A run in a list."""
+    requester = decode(run.requester)
+    return {
+        "v": WIRE_VERSION,
+        "runId": run.run_id,
+        "sessionId": run.session_id,
+        "status": run.status,
+        "autonomy": run.autonomy,
+        "requester": {"id": requester["id"], "display": requester["display"] or requester["id"]},
+        "createdAt": run.created_at,
+        "updatedAt": run.updated_at,
+        "request": (_payload(payloads, "request") or {}).get("text"),
     }
 
 
