@@ -83,6 +83,17 @@ def edit_and_rehash(run: Run, at: int) -> Case:
     return with_rows(run, rows), at, "head-mismatch" if at == len(rows) else "edited"
 
 
+def edit_link_and_rehash(run: Run, at: int) -> Case:
+    row = linked("f" * 64, at, body(run.run_id, at, "denied"))
+    return with_rows(run, changed(run, at, **dataclasses.asdict(row))), at, "edited"
+
+
+def edit_number_and_body(run: Run, at: int) -> Case:
+    rows = changed(run, at, seq=len(run.rows) + 7, body=b"{}")
+    # Of the last row nothing is left that tells it from a row further on.
+    return with_rows(run, rows), at, "removed" if at == len(rows) else "edited"
+
+
 def remove(run: Run, at: int) -> Case:
     rows = [row for row in run.rows if row.seq != at]
     return with_rows(run, rows), at, "truncated" if at == len(run.rows) else "removed"
@@ -114,6 +125,19 @@ def forge_beside(run: Run, at: int) -> Case:
     """A second row with the number ``at``, stored last, as an INSERT does."""
     forged = linked(run.rows[at - 1].prev_hash, at, body(run.run_id, 99, "approved"))
     return with_rows(run, [*run.rows, forged]), at, "inserted"
+
+
+def forge_unlinked_before(run: Run, at: int) -> Case:
+    forged = linked("f" * 64, at, body(run.run_id, 99, "approved"))
+    moved = [dataclasses.replace(row, seq=row.seq + 1) for row in run.rows[at - 1 :]]
+    return with_rows(run, [*run.rows[: at - 1], forged, *moved]), at, "inserted"
+
+
+def forge_in_place(run: Run, at: int) -> Case:
+    """A forged row where the true one stood, and the true one at the end."""
+    row = run.rows[at - 1]
+    forged = linked(row.prev_hash, at, body(run.run_id, 99, "approved"))
+    return with_rows(run, [*run.rows[: at - 1], forged, *run.rows[at:], row]), at, "inserted"
 
 
 def forge_badly_beside(run: Run, at: int) -> Case:
@@ -205,6 +229,11 @@ def plant_foreign_well(run: Run, at: int) -> Case:
     return dataclasses.replace(run, rows=rows, audit_head=head), at, "foreign"
 
 
+def remove_and_edit_next(run: Run, at: int) -> Case:
+    rows = changed(run, at + 1, body=body(run.run_id, 99, "denied"))
+    return with_rows(run, [row for row in rows if row.seq != at]), at, "removed"
+
+
 #: Done to any row.
 TO_ANY_ROW: tuple[Callable[[Run, int], Case], ...] = (
     edit_body,
@@ -212,11 +241,15 @@ TO_ANY_ROW: tuple[Callable[[Run, int], Case], ...] = (
     edit_prev,
     edit_number,
     edit_and_rehash,
+    edit_link_and_rehash,
+    edit_number_and_body,
     remove,
     remove_and_renumber,
     truncate,
     forge_before,
     forge_badly_before,
+    forge_unlinked_before,
+    forge_in_place,
     forge_beside,
     forge_badly_beside,
     forge_beside_in_order,
@@ -234,4 +267,5 @@ TO_TWO_ROWS: tuple[Callable[[Run, int], Case], ...] = (
     swap_numbers_in_order,
     swap_bodies,
     swap_contents,
+    remove_and_edit_next,
 )

@@ -71,8 +71,6 @@ class _Break:
         self.row = chain.rows[index]
         #: The number that belongs here.
         self.due = index + 1
-        #: The hash before it.
-        self.prev = self.rows[index - 1].hash if index else ""
         self.true = _true_numbers(chain)
 
     def verdict(self) -> ChainVerdict:
@@ -194,10 +192,8 @@ def _candidates(chain: Chain, row: ChainRow, shift: int) -> Iterator[tuple[str, 
 
 
 def _recorded(chain: Chain) -> bool:
-    """Whether the rows up to the count of the run's row end in the hash that it keeps."""
+    """Whether the rows up to the count of the run's row, no more than there are, end in its hash."""
     count = chain.audit_seq
-    if count > len(chain.rows):
-        return False
     return chain.audit_head == (chain.rows[count - 1].hash if count else "")
 
 
