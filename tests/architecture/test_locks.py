@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 import tomllib
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.architecture.house import ROOT, SRC, shown
+from tests.architecture.house import ROOT, SRC, repository_files, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,6 +59,19 @@ def test_a_lock_holds_pins_and_hashes_and_no_address(lock: Path) -> None:
         if not (line.startswith("#") or PIN.match(line) or HASH.match(line) or not line)
     ]
     assert wrong == []
+
+
+def test_npm_locks_hold_digests_and_no_address() -> None:
+    """The same for the client packages that the wire tests read our frames with."""
+    locks = [path for path in repository_files() if path.name == "package-lock.json"]
+    packages = {
+        f"{shown(lock)}: {name}": package
+        for lock in locks
+        for name, package in json.loads(lock.read_text(encoding="utf-8"))["packages"].items()
+        if name
+    }
+    assert [where for where, package in packages.items() if "resolved" in package] == []
+    assert [where for where, package in packages.items() if "integrity" not in package] == []
 
 
 def test_the_locks_cover_what_the_project_asks_for() -> None:

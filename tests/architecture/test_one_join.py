@@ -16,7 +16,7 @@ from tests.architecture.house import SRC, source_files
 QUESTIONS = frozenset({"evaluate_tool_policy"})
 #: Who may. The policy itself; the one join; `condor policy explain`, which runs nothing.
 MAY_ASK = ("condor/core/policy/", "condor/core/compiler/leaves/tool_call.py")
-EXPLAINS = ("condor/cli/", "condor/bootstrap.py", "condor/runtime.py")
+EXPLAINS = "condor/tools/explain.py"
 
 
 def asks(text: str) -> bool:
@@ -39,12 +39,7 @@ def askers() -> list[str]:
 
 def test_one_module_of_the_run_asks_the_policy() -> None:
     """No second place can come to decide, or to forget to."""
-    assert [where for where in askers() if not where.startswith((*MAY_ASK, *EXPLAINS))] == []
-
-
-def test_explaining_has_one_home() -> None:
-    """What `condor policy explain` answers comes from one place."""
-    assert len([where for where in askers() if where.startswith(EXPLAINS)]) <= 1
+    assert [where for where in askers() if not where.startswith((*MAY_ASK, EXPLAINS))] == []
 
 
 @pytest.mark.parametrize(
