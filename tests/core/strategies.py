@@ -81,13 +81,21 @@ class LyingText(str):
 oddities = st.one_of(
     st.binary(max_size=6),
     st.sampled_from([float("nan"), float("inf"), 10**400, 1j, object, ..., b"read", {1: 2}, frozenset({1})]),
-    st.builds(Liar),
-    st.builds(Thrower),
-    st.builds(LyingText, st.sampled_from(["x", "Read", "hi", "delete"])),
     st.sets(st.integers(), max_size=2),
     st.sampled_from(["\ud800", "a\udfff"]),
 )
 
-junk = st.one_of(
+#: JSON and what is none of it, but says truly what it is.
+honest_junk = st.one_of(
     json_values, oddities, st.lists(oddities, max_size=2), st.dictionaries(texts, oddities, max_size=2)
+)
+
+hostile = st.one_of(
+    st.builds(Liar),
+    st.builds(Thrower),
+    st.builds(LyingText, st.sampled_from(["x", "Read", "hi", "delete"])),
+)
+
+junk = st.one_of(
+    honest_junk, hostile, st.lists(hostile, max_size=2), st.dictionaries(texts, hostile, max_size=2)
 )
