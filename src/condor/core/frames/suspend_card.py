@@ -7,28 +7,13 @@ Law 2: secrets are masked at any depth; the contract hash is over the raw argume
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+from condor.core.frames.masking import masked
 
 if TYPE_CHECKING:
     from condor.core.ids import Json
     from condor.core.suspend.payload import SuspendRequest
-
-MASK = "•••"
-_SECRET = re.compile(r"pass(word|wd|phrase)|secret|token|api_?key|credential|private_?key", re.IGNORECASE)
-
-
-def masked(value: Json) -> Json:
-    """``value`` with every member whose key names a secret replaced, at any depth."""
-    if isinstance(value, Mapping):
-        return {
-            key: MASK if isinstance(key, str) and _SECRET.search(key) and item is not None else masked(item)
-            for key, item in value.items()
-        }
-    if isinstance(value, list | tuple):
-        return [masked(item) for item in value]
-    return value
 
 
 def suspend_card(
