@@ -43,8 +43,12 @@ class _Effect:
     approved_by: Principal | None
 
 
-async def run_effect(segment: Segment, given: ToolCallInput, leaf: Execute) -> Suspend | None:
-    """Journal the intent, then enter the tool."""
+async def run_effect(segment: Segment, given: ToolCallInput, leaf: Execute, *, seen: int) -> Suspend | None:
+    """Journal the intent, then enter the tool.
+
+    Args:
+        seen: answers that were known when the leaf decided; one more, and it decides again.
+    """
     state, step_id = segment.state, given.node.step_id
     segment.ports.faults("step.decided")
     approver: Principal | None = None
@@ -61,11 +65,11 @@ async def run_effect(segment: Segment, given: ToolCallInput, leaf: Execute) -> S
         op=leaf.op,
         approved_by=approver,
     )
-    await _journal(segment, effect, leaf)
+    await _journal(segment, effect, leaf, seen=seen)
     return await _enter(segment, effect)
 
 
-async def _journal(segment: Segment, effect: _Effect, leaf: Execute) -> None:
+async def _journal(segment: Segment, effect: _Effect, leaf: Execute, *, seen: int) -> None:
     given, step_id = effect.given, effect.given.node.step_id
     moves = Staging()
     moves.step(replace(segment.state.row(step_id), status=StepStatus.STARTED, key=effect.key, code=""))
@@ -103,7 +107,7 @@ async def _journal(segment: Segment, effect: _Effect, leaf: Execute) -> None:
             moves,
         )
     segment.ports.faults("intent.staged")
-    await segment.commit(moves)
+    await segment.commit(moves, seen=seen)
     segment.ports.faults("intent.committed")
 
 
@@ -121,7 +125,7 @@ async def _enter(segment: Segment, effect: _Effect) -> Suspend | None:
     segment.ports.faults("tool.returned")
     outcome = classify_step_outcome(returned, effectful=True)
     if isinstance(outcome, NeedInput):
-        segment.facts.step(replace(segment.state.row(step_id), status=StepStatus.PENDING))
+        segment.note_step(replace(segment.state.row(step_id), status=StepStatus.PENDING))
         return ask_for_input(given, outcome)
     if outcome.record_moved:
         return await _ask_again(segment, effect, outcome)
@@ -153,7 +157,7 @@ def _settle_effect(segment: Segment, effect: _Effect, outcome: StepOutcome, *, d
 async def _ask_again(segment: Segment, effect: _Effect, outcome: StepOutcome) -> Suspend | None:
     """The record moved and nothing was written: a new card shows what it is now."""
     given, step_id = effect.given, effect.given.node.step_id
-    segment.facts.step(replace(segment.state.row(step_id), status=StepStatus.PENDING, code=outcome.code))
+    segment.note_step(replace(segment.state.row(step_id), status=StepStatus.PENDING, code=outcome.code))
     fresh = replace(given, approval=None, evidence=None)
     if given.tool.preview is not None:
         try:

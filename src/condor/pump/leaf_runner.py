@@ -72,6 +72,7 @@ async def _tool_call(segment: Segment, node: Node) -> Suspend | None:
     if tool is None:
         segment.settle(node.step_id, failed("unknown_tool", f"there is no tool {node.tool} in this process"))
         return None
+    seen = state.answers
     given = call_of(state, ports, node, tool)
     if state.row(node.step_id).key is not None and state.row(node.step_id).status in (
         StepStatus.STARTED,
@@ -95,7 +96,7 @@ async def _tool_call(segment: Segment, node: Node) -> Suspend | None:
                 return None
             case Execute():
                 if ports.toolbox.is_effectful(tool):
-                    return await run_effect(segment, given, leaf)
+                    return await run_effect(segment, given, leaf, seen=seen)
                 return await _run_read(segment, given, leaf)
 
 

@@ -7,9 +7,12 @@ anything else is a bug that ends the run as failed, with its reason.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import assert_never
 
+from condor.core.errors import StoreUnavailable
 from condor.core.run import RunStatus
+from condor.ports.store import Conflict
 from condor.pump.phases import Done, Next, Phase, PhaseResult, Rest, Stopped, Suspended
 from condor.pump.phases.close import close
 from condor.pump.phases.dispatch import dispatch
@@ -18,9 +21,13 @@ from condor.pump.suspend_funnel import park
 
 
 async def drive(segment: Segment, phase: Phase) -> None:
-    """Work on a run until it rests: parked, or at its end. Leaves at work are awaited or cancelled."""
-    segment.ports.faults("segment.begun")
+    """Work on a run until it rests: parked, or at its end.
+
+    When that fails, leaves at work finish and what they did is stored, so that no effect is left unknown
+    for a fault of another step; when it is cancelled, they are.
+    """
     try:
+        segment.ports.faults("segment.begun")
         while True:
             try:
                 following = await _act(segment, await phase(segment))
@@ -32,6 +39,9 @@ async def drive(segment: Segment, phase: Phase) -> None:
             phase = following
     except RunLost:
         return
+    except Exception:
+        await _finish_leaves(segment)
+        raise
     finally:
         await _abandon(segment)
 
@@ -60,8 +70,18 @@ async def _act(segment: Segment, result: PhaseResult) -> Phase | None:
             assert_never(result)
 
 
+async def _finish_leaves(segment: Segment) -> None:
+    """Let leaves at work come back, begin nothing new, store what happened: as far as that goes."""
+    segment.leaving = True
+    if segment.tasks:
+        await asyncio.wait(segment.tasks)
+    if segment.facts:
+        with contextlib.suppress(StoreUnavailable, Conflict, LookAgain, RunLost):
+            await segment.commit()
+
+
 async def _abandon(segment: Segment) -> None:
-    """Cancel what is still at work: only when the loop itself failed or was cancelled."""
+    """Cancel what is still at work: only when the run was lost or the loop cancelled."""
     tasks = list(segment.tasks)
     for task in tasks:
         task.cancel()

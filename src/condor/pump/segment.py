@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from condor.core.audit import AuditEntry, encode_entry
-from condor.core.errors import OurBug
+from condor.core.errors import OurBug, StoreUnavailable
 from condor.core.outcome import StepOutcome, StepStatus
 from condor.core.run import EventKind, RunStatus, TransitionCause, check_transition
+from condor.core.suspend import Origin, ReasonCode
 from condor.ports.clock import Clock, timestamp
 from condor.ports.encoding import encode
-from condor.ports.store import Committed, Conflict, Expect, NewRun, Store, Transition
+from condor.ports.store import Committed, Conflict, Expect, NewRun, StepRow, Store, Transition
 from condor.pump.staging import Staging
 
 if TYPE_CHECKING:
@@ -77,24 +78,40 @@ class Segment:
         self.wake = asyncio.Event()
         #: The outcome of an effect is among the facts: store it before anything else takes time.
         self.effect_at_stake = False
+        #: The loop has failed: leaves at work finish, nothing new is begun.
+        self.leaving = False
         self._create = create
 
     # -- gathering ---------------------------------------------------------------------------
 
     def event(self, kind: EventKind, into: Staging | None = None, **facts: object) -> None:
         """Stage an event."""
-        (into or self.facts).event(kind, facts)
+        self._part(into).event(kind, facts)
 
     def audit(self, entry: AuditEntry, into: Staging | None = None) -> None:
         """Stage an audit entry."""
-        (into or self.facts).audit.append(encode_entry(entry))
+        self._part(into).audit.append(encode_entry(entry))
 
     def payload(self, key: str, value: object, into: Staging | None = None) -> bytes:
         """Stage a payload and keep it in memory."""
         body = encode(value)
-        (into or self.facts).payloads.append((key, body))
+        self._part(into).payloads.append((key, body))
         self.state.payloads[key] = body
         return body
+
+    def _part(self, into: Staging | None) -> Staging:
+        # Not `into or …`: a Staging without rows is false.
+        return self.facts if into is None else into
+
+    def take_facts(self) -> Staging:
+        """The facts so far, to be stored only if the moves that they follow from are."""
+        facts, self.facts = self.facts, Staging()
+        return facts
+
+    def note_step(self, row: StepRow) -> None:
+        """A step is not where its journal says any more; its leaf is still at work on it here."""
+        self.state.steps[row.step_id] = row
+        self.facts.step(row)
 
     def settle(self, step_id: StepId, outcome: StepOutcome, *, effectful: bool = False) -> None:
         """A step has ended: memory at once, the store with the next unit."""
@@ -125,6 +142,7 @@ class Segment:
         status: RunStatus | None = None,
         cause: TransitionCause | None = None,
         halt: Mapping[str, object] | None = None,
+        seen: int | None = None,
         **more: bool,
     ) -> Committed:
         """Store the facts, and the moves if every answer has been seen.
@@ -132,34 +150,48 @@ class Segment:
         Args:
             status: the run's new status; ``cause`` says why (``RUN_TRANSITIONS``).
             halt: why the run is being stopped.
+            seen: answers that were known when the moves were decided; default: as many as are known now.
             more: ``raise_epoch``, ``count_answer`` of ``Transition``.
 
         Raises:
             LookAgain: an answer came between; facts are stored, moves are not.
             RunLost: the run belongs to a later segment.
             Conflict: a card that this unit closes was closed or has expired; nothing is stored.
+            StoreUnavailable: nothing is stored; the facts are kept for the next unit.
         """
+        if moves is not None:
+            self._check_may_move(seen)
         if status is not None:
             # INVARIANT: a caller that changes the status says why.
             check_transition(self.state.status, status, cause or "bug")
         facts, self.facts = self.facts, Staging()
-        self.effect_at_stake = False  # what is staged from here on is the next unit's
-        conditional = moves is not None or status is not None
+        at_stake, self.effect_at_stake = self.effect_at_stake, False  # from here on it is the next unit's
+        sees_answers = (moves is not None or status is not None) and self._create is None
         if moves is not None:
             facts_only = Staging()
             facts_only.absorb(facts)
             facts.absorb(moves)
         else:
             facts_only = facts
-        unit = self._unit(facts, status, halt, sees_answers=conditional and self._create is None, **more)
+        unit = self._unit(facts, status, halt, sees_answers=sees_answers, **more)
         try:
             committed = await self.ports.store.commit(unit)
         except Conflict as conflict:
             if conflict.kind == "answers" and facts_only:
                 await self._save(facts_only)
             raise self._explained(conflict) from None
-        self._applied(moves, status, committed)
+        except StoreUnavailable:
+            facts_only.absorb(self.facts)
+            self.facts, self.effect_at_stake = facts_only, at_stake or self.effect_at_stake
+            raise
+        self._applied(moves, status, committed, sees_answers=sees_answers)
         return committed
+
+    def _check_may_move(self, seen: int | None) -> None:
+        if self.leaving:
+            raise RunLost
+        if seen is not None and seen != self.state.answers:
+            raise LookAgain
 
     async def _save(self, facts: Staging) -> None:
         try:
@@ -190,7 +222,12 @@ class Segment:
         expect = (
             Expect()
             if self._create is not None
-            else Expect(epoch=state.epoch, answers=state.answers if sees_answers else None)
+            else Expect(
+                epoch=state.epoch,
+                answers=state.answers if sees_answers else None,
+                # An answer goes on differently from a parked run than from one that is at work.
+                statuses=frozenset({state.status}) if more.get("count_answer") else None,
+            )
         )
         return Transition(
             run_id=state.run_id,
@@ -210,10 +247,15 @@ class Segment:
             **more,
         )
 
-    def _applied(self, moves: Staging | None, status: RunStatus | None, committed: Committed) -> None:
+    def _applied(
+        self, moves: Staging | None, status: RunStatus | None, committed: Committed, *, sees_answers: bool
+    ) -> None:
         state = self.state
         self._create = None
-        state.epoch, state.answers = committed.epoch, committed.answers
+        state.epoch = committed.epoch
+        if sees_answers:
+            # INVARIANT: an answer counts as seen only by whoever has looked at it (``look_again``).
+            state.answers = committed.answers
         state.status = status or state.status
         if moves is not None:
             for row in moves.steps.values():
@@ -242,6 +284,18 @@ class Segment:
         if stored is None or stored.run.epoch != self.state.epoch:
             raise RunLost
         self.state.refresh(stored)
+        self._ask_anew()
+
+    def _ask_anew(self) -> None:
+        """What the policy asks is judged again in the light of the answers; other waits stay as they are."""
+        asked, self.asked = self.asked, deque()
+        for wait in asked:
+            step_id, reason = wait.request.step_id, wait.request.reason
+            if wait.request.origin is Origin.TOOL_POLICY:
+                self.state.statuses[step_id] = StepStatus.PENDING
+                continue
+            self.state.statuses[step_id] = waiting_status(reason)
+            self.asked.append(wait)
 
     def in_flight(self) -> bool:
         """Whether a leaf is at work."""
@@ -260,6 +314,11 @@ def entry(segment: Segment, decision: str, **columns: object) -> AuditEntry:
         decision=decision,  # type: ignore[arg-type]
         **columns,  # type: ignore[arg-type]
     )
+
+
+def waiting_status(reason: ReasonCode) -> StepStatus:
+    """A step that waits; one that waits for a reconciliation stays unknown."""
+    return StepStatus.UNKNOWN if reason is ReasonCode.RECONCILE else StepStatus.SUSPENDED
 
 
 def is_open(status: StepStatus) -> bool:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from condor.core.ids import Json, RunId, SessionId, StepId, SuspendId, TenantId
 
 
+class StateUnreadable(Exception):
+    """What is stored of a run cannot be worked with; the message says what of it."""
+
+
 @dataclass(slots=True, kw_only=True)
 class RunState:
     """A run while a segment (or an answer) works on it."""
@@ -50,8 +54,19 @@ class RunState:
         """The run as it is stored.
 
         Raises:
-            KeyError, TypeError, ValueError: what is stored is corrupt.
+            StateUnreadable: what is stored is corrupt, or a run that was compiled has lost its graph.
         """
+        try:
+            state = cls._read(stored)
+            _check(state)
+        except Exception as fault:
+            why = str(fault) if isinstance(fault, StateUnreadable) else f"{type(fault).__name__}: {fault}"
+            raise StateUnreadable(why) from fault
+        _take_up_interrupted(state)
+        return state
+
+    @classmethod
+    def _read(cls, stored: StoredRun) -> RunState:
         run = stored.run
         state = cls(
             run_id=run.run_id,
@@ -71,15 +86,7 @@ class RunState:
             state.adopt_graph(graph_from_json(decode(state.payloads["graph"])))
         for row in stored.steps:
             state.put_step(row)
-        state._take_up_interrupted()
         return state
-
-    def _take_up_interrupted(self) -> None:
-        """Effects that are journalled without an outcome, and not yet asked about, are to be resolved."""
-        asked = {row.step_id for row in self.open_suspensions()}
-        for step_id, status in self.statuses.items():
-            if status in (StepStatus.STARTED, StepStatus.UNKNOWN) and step_id not in asked:
-                self.statuses[step_id] = StepStatus.PENDING
 
     def adopt_graph(self, graph: CompiledGraph) -> None:
         """Take the compiled graph; every step is pending until a row says otherwise."""
@@ -139,3 +146,28 @@ class RunState:
         for row in stored.steps:
             if self.statuses.get(row.step_id) in (StepStatus.SUSPENDED, StepStatus.UNKNOWN):
                 self.put_step(row)
+
+
+def _check(state: RunState) -> None:
+    """Refuse what would only break later, in the middle of the work."""
+    if state.graph is None:
+        if state.status in (RunStatus.EXECUTING, RunStatus.SUSPENDED):
+            raise StateUnreadable("its compiled graph is gone")
+        return
+    known: set[StepId] = set()
+    for node in state.graph.nodes:
+        if node.kind not in ("tool", "approval") or not known.issuperset(node.after):
+            raise StateUnreadable("its compiled graph is damaged")
+        known.add(node.step_id)
+    if len(known) != len(state.graph.nodes) or not known.issuperset(state.steps):
+        raise StateUnreadable("its compiled graph does not have its steps")
+    if any(row.step_id not in known for row in state.suspensions.values()):
+        raise StateUnreadable("a card is about a step that its compiled graph does not have")
+
+
+def _take_up_interrupted(state: RunState) -> None:
+    """Effects that are journalled without an outcome, and not yet asked about, are to be resolved."""
+    asked = {row.step_id for row in state.open_suspensions()}
+    for step_id, status in state.statuses.items():
+        if status in (StepStatus.STARTED, StepStatus.UNKNOWN) and step_id not in asked:
+            state.statuses[step_id] = StepStatus.PENDING

@@ -11,13 +11,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from condor.core.frames.suspend_card import policy_facts, suspend_card
-from condor.core.outcome import StepStatus
 from condor.core.run import EventKind, RunStatus
 from condor.core.suspend import ReasonCode, SuspendRequest, read_reason_code, suspend_id
 from condor.ports.clock import timestamp
 from condor.ports.encoding import encode
 from condor.ports.store import SuspensionRow
-from condor.pump.segment import Segment, entry
+from condor.pump.segment import Segment, entry, waiting_status
 from condor.pump.staging import Staging
 
 if TYPE_CHECKING:
@@ -53,11 +52,6 @@ async def park(segment: Segment, asked: Suspend, *, rests: bool) -> None:
         _record(segment, request, row, moves)
     status = RunStatus.SUSPENDED if rests and state.status is not RunStatus.SUSPENDED else None
     await segment.commit(moves, status=status, cause="parked")
-
-
-def waiting_status(reason: ReasonCode) -> StepStatus:
-    """A step that waits; one that waits for a reconciliation stays unknown."""
-    return StepStatus.UNKNOWN if reason is ReasonCode.RECONCILE else StepStatus.SUSPENDED
 
 
 def _is_open(segment: Segment, request: SuspendRequest) -> bool:

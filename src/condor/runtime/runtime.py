@@ -8,6 +8,7 @@ start; a segment that fails for a reason of ours ends its run as failed, with th
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -18,12 +19,13 @@ from condor.ports.encoding import decode
 from condor.ports.store import Conflict, RunRow
 from condor.pump.loop import drive
 from condor.pump.phases.admit import StartRun, admit
-from condor.pump.phases.close import end_corrupt
 from condor.pump.phases.dispatch import dispatch
+from condor.pump.phases.fail import end_failed, readable
+from condor.pump.phases.halt import expire, stop
 from condor.pump.phases.plan import plan
-from condor.pump.phases.suspend_resume import Accepted, ResumeRun, answer, expire, stop
-from condor.pump.segment import PumpPorts, Segment
-from condor.pump.state import RunState
+from condor.pump.phases.suspend_resume import Accepted, ResumeRun, answer
+from condor.pump.segment import PumpPorts, RunLost, Segment
+from condor.pump.state import StateUnreadable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -152,7 +154,8 @@ class Runtime:
                     return row
                 if run_id not in self._live:
                     # Nobody works on it here: another process does, or it waits to be taken up.
-                    await asyncio.wait([asyncio.ensure_future(woken.wait())], timeout=0.5)
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(woken.wait(), timeout=0.5)
 
     async def recover(self) -> int:
         """Take up every run that was being worked on when its process ended. How many there were.
@@ -168,25 +171,24 @@ class Runtime:
 
     async def sweep(self) -> int:
         """End the runs of cards whose time is over. How many there were."""
-        swept = 0
-        for row in await self._ports.store.due(self._ports.at()):
-            if await expire(row, self._ports):
-                swept += 1
-                self._wake(row.run_id)
+        swept, progress = 0, True
+        while progress:
+            progress = False
+            for row in await self._ports.store.due(self._ports.at()):
+                if await expire(row, self._ports):
+                    swept, progress = swept + 1, True
+                    self._wake(row.run_id)
         return swept
 
     async def _take_up(self, run_id: RunId) -> bool:
-        stored = await self._ports.store.load(run_id)
-        if stored is None or stored.run.status in AT_REST:
-            return False
         try:
-            state = RunState.from_store(stored)
+            stored = await self._ports.store.load(run_id)
+            if stored is None or stored.run.status in AT_REST:
+                return False
+            state = await readable(stored, self._ports)
             segment = Segment(state, self._ports)
             await segment.commit(raise_epoch=True)
-        except (KeyError, TypeError, ValueError) as fault:
-            await end_corrupt(stored, self._ports, f"{type(fault).__name__}: {fault}")
-            return False
-        except Conflict:
+        except (StateUnreadable, RunLost, Conflict):
             return False
         except StoreUnavailable:
             self._stranded.add(run_id)
@@ -221,11 +223,11 @@ class Runtime:
             self._hub.announce(run_id, 0)
 
     async def _fail(self, run_id: RunId, fault: Exception) -> None:
-        stored = await self._ports.store.load(run_id)
-        if stored is None or stored.run.status in AT_REST:
-            return
-        why = str(fault) if isinstance(fault, OurBug) else type(fault).__name__
+        why = str(fault) if isinstance(fault, OurBug) else f"a fault of Condor ({type(fault).__name__})"
         try:
-            await end_corrupt(stored, self._ports, why)
-        except (Conflict, StoreUnavailable):
-            _log.exception("run %s could not be ended", run_id)
+            ended = await end_failed(run_id, self._ports, why)
+        except StoreUnavailable:
+            ended = False
+        if not ended:
+            _log.error("run %s could not be ended; it is taken up again", run_id)
+            self._stranded.add(run_id)

@@ -121,19 +121,23 @@ def why(stored: StoredRun, suspensions: Sequence[Mapping[str, Any]]) -> dict[str
 
 
 def _steps(stored: StoredRun) -> list[Json]:
-    rows = {row.step_id: row for row in stored.steps}
-    graph = _payload(stored.payloads, "graph") or {"nodes": []}
-    return [_step(node, rows.get(node["id"]), stored.payloads) for node in graph["nodes"]]
+    """Every step in graph order; without its graph (erased, damaged) what the rows still tell."""
+    rows: dict[str, StepRow] = {row.step_id: row for row in stored.steps}
+    graph = _payload(stored.payloads, "graph")
+    nodes = graph.get("nodes") if isinstance(graph, dict) else None
+    if not isinstance(nodes, list) or not all(isinstance(node, dict) and "id" in node for node in nodes):
+        nodes = [{"id": step_id} for step_id in rows]
+    return [_step(node, rows.get(node["id"]), stored.payloads) for node in nodes]
 
 
 def _step(node: Mapping[str, Any], row: StepRow | None, payloads: Mapping[str, bytes]) -> Json:
     step_id = node["id"]
     found: dict[str, Json] = {
         "id": step_id,
-        "kind": node["kind"],
+        "kind": node.get("kind"),
         "tool": node.get("tool"),
         "title": node.get("title", ""),
-        "after": node["after"],
+        "after": node.get("after", []),
         "status": row.status if row is not None else "pending",
         "attempt": row.attempt if row is not None else 1,
     }

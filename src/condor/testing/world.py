@@ -100,17 +100,20 @@ class Ledger:
         connection.execute("PRAGMA synchronous = OFF")
         return connection
 
-    def write(self, record: str, value: str, *, key: str = "", faults: Faults = no_faults) -> int:
+    def write(
+        self, record: str, value: str, *, key: str = "", once: bool = True, faults: Faults = no_faults
+    ) -> int:
         """Have one effect; under a key that is known already, none. The number of the effect.
 
         Args:
             key: without one every call is an effect of its own.
+            once: keep a second effect under the same key out; else the key is only noted.
             faults: told just before and just after the commit, as the hospital's record tells it.
         """
         with closing(self._connect()) as connection:
             connection.execute("BEGIN IMMEDIATE")
             known = None
-            if key:
+            if key and once:
                 known = connection.execute("SELECT number FROM effect WHERE key = ?", (key,)).fetchone()
             number: int = known[0] if known is not None else self._insert(connection, record, value, key)
             faults("fhir.before-commit")

@@ -43,7 +43,7 @@ def compose_closing(evidence: ClaimEvidence) -> Closing:
     """What happened, then what did not, in the order of the plan."""
     done = [_said(step) for step in evidence.steps if step.status is StepStatus.SUCCEEDED and step.sentence]
     notices = tuple(_notice(step) for step in evidence.steps if step.status is not StepStatus.SUCCEEDED)
-    if not done and not notices:
+    if not done and not notices and not evidence.halted:
         done = ["Done." if evidence.steps else "There was nothing to do."]
     opening = [escape_sign(evidence.halted)] if evidence.halted else []
     return Closing(text="\n".join([*opening, *done, *(notice.text for notice in notices)]), notices=notices)

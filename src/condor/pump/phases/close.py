@@ -10,15 +10,13 @@ import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from condor.core.audit import AuditEntry, encode_entry
-from condor.core.observers import NOT_EXECUTED_PREFIX, ClaimEvidence, Closing, StepEvidence, compose_closing
+from condor.core.observers import ClaimEvidence, Closing, StepEvidence, compose_closing
 from condor.core.outcome import SETTLED, StepStatus, run_end
-from condor.core.run import SYSTEM, EventKind, Principal, RunStatus, TransitionCause, check_transition
-from condor.ports.encoding import encode
-from condor.ports.store import Decide, Expect, StepRow, StoredRun, Transition
+from condor.core.run import SYSTEM, EventKind, Principal, RunStatus, TransitionCause
+from condor.ports.store import Decide, StepRow
 from condor.pump.call import answer_body, decided_by
 from condor.pump.phases.result import Done, PhaseResult
-from condor.pump.segment import PumpPorts, Segment, entry, is_open
+from condor.pump.segment import Segment, entry, is_open
 from condor.pump.staging import Staging
 
 if TYPE_CHECKING:
@@ -37,47 +35,6 @@ async def close(segment: Segment) -> PhaseResult:
     return Done()
 
 
-async def end_corrupt(stored: StoredRun, ports: PumpPorts, why: str) -> None:
-    """End a run whose stored state cannot be read: failed, with the reason; nothing is run."""
-    run = stored.run
-    cause: TransitionCause = "corrupt" if run.status is RunStatus.SUSPENDED else "bug"
-    check_transition(run.status, RunStatus.FAILED, cause)
-    said = f"{NOT_EXECUTED_PREFIX} the stored state of this run cannot be read ({why}); nothing more was run."
-    row = AuditEntry(
-        at=ports.at(),
-        tenant_id=run.tenant_id,
-        run_id=run.run_id,
-        session_id=run.session_id,
-        decision="run-ended",
-        reason_code=f"failed:{cause}",
-        actor=SYSTEM.id,
-    )
-    await ports.store.commit(
-        Transition(
-            run_id=run.run_id,
-            tenant_id=run.tenant_id,
-            at=ports.at(),
-            expect=Expect(epoch=run.epoch, statuses=frozenset({run.status})),
-            status=RunStatus.FAILED,
-            raise_epoch=True,
-            decide=[
-                Decide(
-                    suspend_id=card.suspend_id, status="withdrawn", decided_by=SYSTEM.id, refuse_expired=False
-                )
-                for card in stored.suspensions
-                if card.status == "pending"
-            ],
-            events=[
-                (EventKind.TEXT_DONE, encode({"text": "closing"})),
-                (EventKind.RUN_ENDED, encode({"status": RunStatus.FAILED, "cause": cause})),
-            ],
-            audit=[encode_entry(row)],
-            payloads=[("closing", encode({"text": said, "notices": []}))],
-        )
-    )
-    ports.announce(run.run_id, run.seq + 2)
-
-
 async def end_without_plan(segment: Segment, code: str, said: str) -> PhaseResult:
     """A request that is not understood: the answer says what can be done, and the run has failed."""
     moves = Staging()
@@ -85,6 +42,15 @@ async def end_without_plan(segment: Segment, code: str, said: str) -> PhaseResul
     _stage_terminal(segment, moves, RunStatus.FAILED, code)
     await segment.commit(moves, status=RunStatus.FAILED, cause="not-planned")
     return Done()
+
+
+def stage_failure(segment: Segment, moves: Staging, why: str) -> None:
+    """Stage the end of a run that a fault of ours has stopped: all that is known of its steps is said."""
+    stage_withdrawals(segment, moves)
+    _drop_open_steps(segment, moves, "run_failed")
+    known = replace(evidence_of(segment), halted=f"The run has failed: {why}.")
+    _stage_text(segment, compose_closing(known), moves)
+    _stage_terminal(segment, moves, RunStatus.FAILED, "bug", actor=SYSTEM.id)
 
 
 def stage_end(segment: Segment, moves: Staging) -> tuple[RunStatus, TransitionCause]:
@@ -111,7 +77,7 @@ def stage_end(segment: Segment, moves: Staging) -> tuple[RunStatus, TransitionCa
 def stage_withdrawals(segment: Segment, moves: Staging) -> None:
     """Withdraw every card that is still open, each with its audit row."""
     halt = segment.state.halt
-    actor = Principal.from_json(halt["by"]).id if halt else "system"
+    actor = Principal.from_json(halt["by"]).id if halt else SYSTEM.id
     closing = {decision.suspend_id for decision in moves.decide}
     for card in segment.state.open_suspensions():
         if card.suspend_id in closing:
@@ -171,9 +137,11 @@ def _stage_text(segment: Segment, closing: Closing, moves: Staging) -> None:
     segment.event(EventKind.TEXT_DONE, moves, text="closing")
 
 
-def _stage_terminal(segment: Segment, moves: Staging, status: RunStatus, cause: str) -> None:
+def _stage_terminal(
+    segment: Segment, moves: Staging, status: RunStatus, cause: str, *, actor: str = ""
+) -> None:
     halt = segment.state.halt
-    actor = Principal.from_json(halt["by"]).id if halt else segment.state.requester.id
+    actor = actor or (Principal.from_json(halt["by"]).id if halt else segment.state.requester.id)
     segment.event(EventKind.RUN_ENDED, moves, status=status, cause=cause)
     segment.audit(entry(segment, "run-ended", reason_code=f"{status}:{cause}", actor=actor), moves)
 

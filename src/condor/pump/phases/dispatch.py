@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from condor.core.errors import OurBug
 from condor.core.graph import Frontier, Node, frontier
 from condor.core.outcome import StepStatus, skipped
-from condor.core.suspend import ReasonCode
 from condor.pump.leaf_runner import advance
 from condor.pump.phases.close import close
 from condor.pump.phases.result import Next, PhaseResult, Rest, Stopped, Suspended
+from condor.pump.segment import waiting_status
 
 if TYPE_CHECKING:
     from condor.core.compiler.leaves import Suspend
@@ -95,10 +95,7 @@ def _launch(segment: Segment, node: Node) -> None:
 
 def _take(segment: Segment, asked: Suspend | None) -> None:
     if asked is not None:
-        waits_unknown = asked.request.reason is ReasonCode.RECONCILE
-        segment.state.statuses[asked.request.step_id] = (
-            StepStatus.UNKNOWN if waits_unknown else StepStatus.SUSPENDED
-        )
+        segment.state.statuses[asked.request.step_id] = waiting_status(asked.request.reason)
         segment.asked.append(asked)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from condor.core.audit import AuditEntry, encode_entry
 from condor.core.compiler.leaves.tool_call import contract_now
 from condor.core.errors import (
     AlreadyDecided,
@@ -21,17 +22,18 @@ from condor.core.errors import (
     SuspensionExpired,
     UnknownId,
 )
-from condor.core.ids import StepId, SuspendId, digest_of
+from condor.core.ids import StepId, digest_of
 from condor.core.outcome import StepOutcome, StepStatus, skipped
-from condor.core.run import DECIDES_NOTHING, SYSTEM, TERMINAL, EventKind, Principal, RunStatus
+from condor.core.run import DECIDES_NOTHING, TERMINAL, EventKind, Principal, RunStatus
 from condor.core.suspend import Answer, Origin, ReasonCode, read_reason_code, read_resume, resume_schema
 from condor.ports.encoding import decode
 from condor.ports.store import Conflict, Decide, StoredRun, SuspensionRow, SuspensionStatus, Transition
 from condor.pump.call import call_of, decided_by
-from condor.pump.phases.close import end_corrupt, stage_end, stage_withdrawals
+from condor.pump.phases.fail import readable
+from condor.pump.phases.halt import halt_run
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment, entry
 from condor.pump.staging import Staging
-from condor.pump.state import RunState
+from condor.pump.state import RunState, StateUnreadable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,16 +90,11 @@ async def answer(resume: ResumeRun, ports: PumpPorts) -> Accepted:
 async def _readable(stored: StoredRun, ports: PumpPorts) -> RunState:
     """The run's state; a run whose stored state is corrupt ends as failed."""
     try:
-        state = RunState.from_store(stored)
-        if state.graph is None and state.status is RunStatus.SUSPENDED:
-            raise KeyError("graph")  # noqa: TRY301 - joins the decoder's own refusals
-    except (KeyError, TypeError, ValueError) as fault:
-        if stored.run.status not in TERMINAL:
-            await end_corrupt(stored, ports, f"{type(fault).__name__}: {fault}")
+        return await readable(stored, ports)
+    except StateUnreadable:
         raise RunNotSuspendedError(
             f"the stored state of run {stored.run.run_id} cannot be read; it has ended as failed"
         ) from None
-    return state
 
 
 async def _find(resume: ResumeRun, ports: PumpPorts) -> tuple[StoredRun, SuspensionRow]:
@@ -123,11 +120,20 @@ async def _reject(
     ports: PumpPorts, stored: StoredRun, principal: Principal, *, suspend_id: str | None, why: str
 ) -> None:
     """Audit an attempt to answer that had no right to."""
-    segment = Segment(RunState.from_store(stored), ports)
-    segment.audit(
-        entry(segment, "decision-rejected", suspend_id=suspend_id, reason_code=why, actor=principal.id)
+    run = stored.run
+    row = AuditEntry(
+        at=ports.at(),
+        tenant_id=run.tenant_id,
+        run_id=run.run_id,
+        session_id=run.session_id,
+        suspend_id=suspend_id,
+        decision="decision-rejected",
+        reason_code=why,
+        actor=principal.id,
     )
-    await ports.store.commit(Transition(run_id=stored.run.run_id, at=ports.at(), audit=segment.facts.audit))
+    await ports.store.commit(
+        Transition(run_id=run.run_id, tenant_id=run.tenant_id, at=ports.at(), audit=[encode_entry(row)])
+    )
 
 
 def _read(resume: ResumeRun, state: RunState, row: SuspensionRow) -> Answer:
@@ -227,7 +233,8 @@ async def _decide(segment: Segment, row: SuspensionRow, given: Answer, principal
         _settle_denied(segment, row)
         if aborts:
             halt = {"cause": "denied", "by": principal.to_json(), "stepId": row.step_id}
-            return await _halt(segment, halt, moves, row.step_id)
+            await halt_run(segment, halt, moves)
+            return Accepted(run_id=state.run_id, step_id=row.step_id, segment=None)
     else:
         _reopen(segment, row, given)
     return await _go_on(segment, moves, row.step_id, stale=drift)
@@ -318,7 +325,7 @@ def _reopen(segment: Segment, row: SuspensionRow, given: Answer) -> None:
 async def _go_on(segment: Segment, moves: Staging, step_id: StepId, *, stale: str | None = None) -> Accepted:
     state = segment.state
     rested = state.status is RunStatus.SUSPENDED
-    moves.absorb(_taken(segment))
+    moves.absorb(segment.take_facts())
     if rested:
         await segment.commit(
             moves, status=RunStatus.EXECUTING, cause="answered", raise_epoch=True, count_answer=True
@@ -327,109 +334,3 @@ async def _go_on(segment: Segment, moves: Staging, step_id: StepId, *, stale: st
         await segment.commit(moves, count_answer=True)
     segment.ports.faults("answer.committed")
     return Accepted(run_id=state.run_id, step_id=step_id, segment=segment if rested else None, stale=stale)
-
-
-def _taken(segment: Segment) -> Staging:
-    """The facts so far, to be stored only if the answer wins."""
-    facts, segment.facts = segment.facts, Staging()
-    return facts
-
-
-async def _halt(segment: Segment, halt: Mapping[str, object], moves: Staging, step_id: StepId) -> Accepted:
-    """Stop the run: at once when nothing is in flight, else when what is in flight has finished."""
-    state = segment.state
-    state.halt = halt
-    moves.absorb(_taken(segment))
-    if state.status is RunStatus.SUSPENDED:
-        status, cause = stage_end(segment, moves)
-        moves.absorb(_taken(segment))
-        await segment.commit(
-            moves, status=status, cause=cause, halt=halt, raise_epoch=True, count_answer=True
-        )
-    else:
-        stage_withdrawals(segment, moves)
-        await segment.commit(moves, halt=halt, count_answer=True)
-    segment.ports.faults("answer.committed")
-    return Accepted(run_id=state.run_id, step_id=step_id, segment=None)
-
-
-async def stop(run_id: str, principal: Principal, reason: str, ports: PumpPorts) -> None:
-    """Stop a run: open cards are withdrawn, what is in flight finishes, the run closes as aborted.
-
-    Raises:
-        UnknownId: no such run.
-        RunNotSuspendedError: it has ended already (code ``run_not_active``).
-    """
-    for _ in range(_RACES_MAX):
-        stored = await ports.store.load(run_id)
-        if stored is None:
-            raise UnknownId("run", run_id)
-        state = RunState.from_store(stored)
-        if state.status in TERMINAL:
-            raise RunNotSuspendedError(f"run {run_id} has ended ({state.status})", code="run_not_active")
-        if state.halt is not None:
-            return
-        segment = Segment(state, ports)
-        moves = Staging()
-        halt = {"cause": "stopped", "by": principal.to_json()}
-        if reason:
-            segment.payload("halt", {"reason": reason}, moves)
-        segment.audit(
-            entry(
-                segment, "stopped", reason_digest=digest_of(reason) if reason else None, actor=principal.id
-            ),
-            moves,
-        )
-        try:
-            await _halt(segment, halt, moves, StepId(""))
-        except (LookAgain, RunLost, Conflict):
-            continue
-        return
-    raise OurBug(f"answers to run {run_id} keep overtaking the stop")
-
-
-async def expire(row: SuspensionRow, ports: PumpPorts) -> bool:
-    """End the run of a card whose time is over; False when somebody answered first."""
-    stored = await ports.store.load(row.run_id)
-    if stored is None:
-        return False
-    state = RunState.from_store(stored)
-    current = state.suspensions.get(SuspendId(row.suspend_id))
-    if current is None or current.status != "pending" or state.status in TERMINAL:
-        return False
-    segment = Segment(state, ports)
-    moves = Staging()
-    moves.decide.append(
-        Decide(suspend_id=row.suspend_id, status="expired", decided_by=SYSTEM.id, refuse_expired=False)
-    )
-    segment.event(
-        EventKind.SUSPENSION_CLOSED,
-        moves,
-        stepId=row.step_id,
-        suspendId=row.suspend_id,
-        status="expired",
-        by=SYSTEM.id,
-    )
-    segment.audit(
-        entry(
-            segment,
-            "expired",
-            step_id=row.step_id,
-            approval_id=row.step_id,
-            suspend_id=row.suspend_id,
-            reason_code=row.reason_code,
-            origin=row.origin,
-            tool=row.tool or None,
-            contract_hash=row.contract_hash,
-            actor=SYSTEM.id,
-        ),
-        moves,
-    )
-    segment.settle(row.step_id, skipped("expired", ""))
-    state.suspensions[row.suspend_id] = replace(current, status="expired", decided_by=SYSTEM.id)
-    halt = {"cause": "expired", "by": SYSTEM.to_json(), "stepId": row.step_id}
-    try:
-        await _halt(segment, halt, moves, row.step_id)
-    except (LookAgain, RunLost, Conflict):
-        return False
-    return True
