@@ -10,12 +10,11 @@ import datetime
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
-from condor import CondorError, OpenedPack, PackSetup, Principal
-
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
+    from condor import OpenedPack, PackSetup, Principal
     from condor_hms.fhir.embedded import EmbeddedFhirStore
     from condor_hms.fhir.port import FhirStore
 
@@ -74,6 +73,7 @@ async def _opened(setup: PackSetup) -> AsyncIterator[OpenedPack]:
 
 def _open(path: Path, open_store: Callable[[Path], EmbeddedFhirStore]) -> EmbeddedFhirStore:
     """Open or make the file; what is in the way is said as a matter of the environment."""
+    from condor import CondorError
     from condor_hms.fhir.errors import FhirError
 
     try:
@@ -98,6 +98,7 @@ async def _made(store: EmbeddedFhirStore, path: Path, *, wanted: bool) -> tuple[
 
 
 def _pack_of(fhir: FhirStore, *, demo: bool, notes: tuple[str, ...]) -> OpenedPack:
+    from condor import OpenedPack
     from condor_hms.alerts import demo_rules
     from condor_hms.catalogue import Hospital, hospital_tools
     from condor_hms.demo import demo_today
@@ -117,6 +118,7 @@ def _pack_of(fhir: FhirStore, *, demo: bool, notes: tuple[str, ...]) -> OpenedPa
 
 
 def _principals() -> tuple[Principal, ...]:
+    from condor import Principal
     from condor_hms.demo import DEMO_STAFF
 
     return tuple(

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from condor_hms.catalogue.allergy_list import allergy_list_tools
+from condor_hms.catalogue.allergy_record import allergy_record_tools
+from condor_hms.catalogue.discontinuing import discontinuing_tools
+from condor_hms.catalogue.flags import flag_tools
 from condor_hms.catalogue.hospital import Hospital
+from condor_hms.catalogue.interactions import interaction_tools
 from condor_hms.catalogue.medicine_list import medicine_list_tools
 from condor_hms.catalogue.patients import patient_tools
 from condor_hms.catalogue.prescribing import prescribing_tools
+from condor_hms.catalogue.problems import problem_tools
+from condor_hms.catalogue.results import result_tools
+from condor_hms.catalogue.summary import summary_tools
 
 if TYPE_CHECKING:
     from condor import ToolDescriptor
 
 __all__ = ["Hospital", "hospital_tools"]
 
-_AREAS = (patient_tools, medicine_list_tools, prescribing_tools)
+_AREAS = (
+    patient_tools,
+    summary_tools,
+    allergy_list_tools,
+    medicine_list_tools,
+    problem_tools,
+    result_tools,
+    interaction_tools,
+    prescribing_tools,
+    discontinuing_tools,
+    allergy_record_tools,
+    flag_tools,
+)
 
 
 def hospital_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:

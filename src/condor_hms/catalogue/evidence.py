@@ -10,8 +10,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from condor_hms.alerts import CREATININE, POTASSIUM, WEIGHT, load_medication_record
-from condor_hms.catalogue.hospital import Hospital, reading
-from condor_hms.catalogue.words import amount, concept_text, day, joined, plural, status_of
+from condor_hms.catalogue.hospital import Hospital, reading, reference_of
+from condor_hms.catalogue.words import amount, concept_text, day, joined, order_text, plural, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,11 +50,17 @@ async def medication_record(hospital: Hospital, patient: str) -> MedicationRecor
         return await load_medication_record(hospital.fhir, patient, hospital.today)
 
 
-def alert_rows(alerts: Sequence[Alert], patient: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
+def alert_rows(
+    alerts: Sequence[Alert], patient: Mapping[str, Any], orders: Sequence[Resource] = ()
+) -> tuple[dict[str, Any], ...]:
     """Alerts as a card shows them, worst first; a deceased or inactive patient is one of them.
 
     A rule that fires twice is told apart by what it rests on, so that a new alert is seen to be new.
+
+    Args:
+        orders: the patient's orders, to name them as every other part of the card does.
     """
+    texts = {reference_of(order): order_text(order) for order in orders}
     often = Counter(alert.rule_id for alert in alerts)
     rows = [
         {
@@ -63,7 +69,10 @@ def alert_rows(alerts: Sequence[Alert], patient: Mapping[str, Any]) -> tuple[dic
             "summary": alert.summary,
             "action": alert.action,
             "source": alert.source,
-            "evidence": [{"reference": item.reference, "text": item.name} for item in alert.evidence],
+            "evidence": [
+                {"reference": item.reference, "text": texts.get(item.reference, item.name)}
+                for item in alert.evidence
+            ],
         }
         for alert in alerts
     ]
@@ -89,12 +98,14 @@ def _state_row(patient: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def alerts_sentence(rows: Sequence[Mapping[str, Any]]) -> str:
-    """``Critical: …. Warning: ….``; empty when there is nothing to tell."""
-    return " ".join(f"{str(row['severity']).capitalize()}: {_stripped(row['summary'])}." for row in rows)
+    """``Warning: increased bleeding (celecoxib 200 mg …): check.``; empty when there is nothing to tell."""
+    return " ".join(_alert_sentence(row) for row in rows)
 
 
-def _stripped(text: object) -> str:
-    return str(text).rstrip(". ")
+def _alert_sentence(row: Mapping[str, Any]) -> str:
+    rests_on = joined([str(item["text"]) for item in row["evidence"]])
+    summary = str(row["summary"]).rstrip(". ") + (f" ({rests_on})" if rests_on else "")
+    return f"{str(row['severity']).capitalize()}: {summary}. {str(row['action']).rstrip('. ')}."
 
 
 def rules_note(rules: Rules, medication: str) -> str:

@@ -180,8 +180,9 @@ async def _evidence(hospital: Hospital, order: Mapping[str, Any]) -> CardEvidenc
     """The card: who, the order in words, the list before and after, alerts, and what to weigh them with."""
     patient = identity(await require_patient(hospital, order.get("patient")), hospital.today)
     record = await medication_record(hospital, patient["reference"])
-    rows = alert_rows(alerts_for(hospital, record, order), patient)
-    before = [order_text(row) for row in await current_orders(hospital, patient["reference"])]
+    orders = await current_orders(hospital, patient["reference"])
+    rows = alert_rows(alerts_for(hospital, record, order), patient, orders)
+    before = [order_text(row) for row in orders]
     words = _in_words(order)
     critical = any(row["severity"] == "critical" for row in rows)
     return CardEvidence(

@@ -2,8 +2,8 @@
 
 Rule 1: a write is ONE Bundle: the resource and its Provenance, applied whole or not at all.
 Rule 2: both carry the call's idempotency key, so that a repetition finds what is there and writes nothing.
-Rule 3: an update is made on the version that a person saw. If the record has moved since, the own tag on the
-current version means that this call was applied; any other tag means that somebody else changed it.
+Rule 3: an update is made on the version that a person saw. If the record has moved since, a version with the
+own tag means that this call was applied; without one somebody else changed it, and a person looks again.
 """
 
 from __future__ import annotations
@@ -34,11 +34,14 @@ __all__ = [
     "find_own",
     "has_own_tag",
     "identified",
+    "moved",
+    "own_version",
     "person",
     "reconcile_created",
     "record_time",
     "signature",
     "update",
+    "versions_of",
 ]
 
 #: System of the identifier and the tag that carry a call's key.
@@ -125,11 +128,11 @@ async def update(
     try:
         result = await _transact(hospital, [entry, about])
     except VersionConflict as conflict:
-        with reading():
-            now = await hospital.fhir.read(reference)
-        if has_own_tag(now, key):
-            return Written(reference=reference, version=version_of(now), replayed=True)
-        raise moved(before, now, differences) from conflict
+        versions = await versions_of(hospital, reference)
+        own = own_version(versions, key)
+        if own is not None:
+            return Written(reference=reference, version=version_of(own), replayed=True)
+        raise moved(before, versions[0], differences) from conflict
     outcome = result.outcomes[0]
     return Written(reference=outcome.reference, version=outcome.version)
 
@@ -150,6 +153,17 @@ async def find_own(hospital: Hospital, resource_type: str, key: str) -> Resource
     with reading():
         found = await hospital.fhir.search(resource_type, {"identifier": f"{IDEMPOTENCY_SYSTEM}|{key}"})
     return found[0] if found else None
+
+
+async def versions_of(hospital: Hospital, reference: str) -> list[Resource]:
+    """Every version of a resource, newest first."""
+    with reading():
+        return await hospital.fhir.history(reference)
+
+
+def own_version(versions: Sequence[Resource], key: str) -> Resource | None:
+    """The version that the call with this key wrote; somebody may have changed it again since."""
+    return next((version for version in versions if has_own_tag(version, key)), None)
 
 
 async def reconcile_created(

@@ -1,0 +1,83 @@
+"""The patient's problems: what is active, or what was, as it was recorded."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from condor import ArgSpec, PolicyClass, ToolContext, ToolDescriptor, tool
+from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require_patient
+from condor_hms.catalogue.identity import identity
+from condor_hms.catalogue.specs import CLINICIANS, choice, patient_arg
+from condor_hms.catalogue.words import concept_text, day, plural, status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["problem_rows", "problem_tools"]
+
+_STATUSES = {"active": "Active", "resolved": "Resolved", "all": "All"}
+#: FHIR condition-clinical codes that each choice means; "all" asks for no status.
+_CODES = {"active": "active,recurrence,relapse", "resolved": "resolved,inactive,remission"}
+
+
+def problem_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
+    """``condition.list.card`` over an open record."""
+
+    async def list_problems(
+        _ctx: ToolContext, patient: str, clinical_status: str | None = None
+    ) -> dict[str, Any]:
+        """The patient's problems: the active ones, or those of one status."""
+        who = identity(await require_patient(hospital, patient), hospital.today)
+        status = clinical_status or "active"
+        return {"patient": who, "status": status, "problems": await problem_rows(hospital, patient, status)}
+
+    return (
+        tool(
+            "condition.list.card",
+            policy_class=PolicyClass.READ,
+            title="Problems",
+            description=list_problems.__doc__ or "",
+            ops={"read"},
+            roles=CLINICIANS,
+            ui_card=True,
+            args=(
+                patient_arg(),
+                ArgSpec(
+                    name="clinical_status",
+                    label="Status",
+                    type="code",
+                    hint={"enum": choice(_STATUSES), "radio": True},
+                ),
+            ),
+            noun="the problem list",
+            report=_report,
+        )(list_problems),
+    )
+
+
+async def problem_rows(hospital: Hospital, patient: str, status: str = "active") -> list[dict[str, Any]]:
+    """Problems of one status, compact; what was refuted or entered in error is none."""
+    params = {"subject": patient}
+    if status in _CODES:
+        params["clinical-status"] = _CODES[status]
+    with reading():
+        found = await hospital.fhir.search("Condition", params)
+    return [
+        {
+            "reference": reference_of(row),
+            "text": concept_text(row.get("code")) or "problem not named",
+            "status": status_of(row.get("clinicalStatus")),
+            "onset": str(row.get("onsetDateTime") or (row.get("onsetPeriod") or {}).get("start") or "")[:10],
+        }
+        for row in found
+        if status_of(row.get("verificationStatus")) not in ("refuted", "entered-in-error")
+    ]
+
+
+def _report(args: Mapping[str, Any], value: Any) -> str:
+    rows, name, status = value["problems"], value["patient"]["name"], value["status"]
+    word = "" if status == "all" else f"{status} "
+    if not rows:
+        return f"{name}: no {word}problems on record."
+    said = [row["text"] + (f" (since {day(row['onset'])})" if row["onset"] else "") for row in rows]
+    return f"{name}: {plural(len(rows), word + 'problem')}: {'; '.join(said)}."

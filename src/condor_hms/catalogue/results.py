@@ -1,0 +1,169 @@
+"""Laboratory results: the newest first, each with its date, nothing left out in silence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from condor import ArgSpec, PolicyClass, ToolContext, ToolDescriptor, tool
+from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require_patient
+from condor_hms.catalogue.identity import identity
+from condor_hms.catalogue.specs import CLINICIANS, choice, patient_arg
+from condor_hms.catalogue.terms import LAB_TESTS
+from condor_hms.catalogue.words import amount, concept_text, day
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from condor_hms.fhir.port import Resource
+
+__all__ = ["lab_results", "result_row", "result_tools"]
+
+_LOINC = "http://loinc.org"
+#: Results that count; one that was entered in error or cancelled is no result.
+_STATUSES = "registered,preliminary,final,amended,corrected"
+#: Rows handed back; above it the newest are kept and the rest is counted.
+_ROWS_MAX = 100
+#: Results of one test that a sentence tells.
+_TOLD_MAX = 4
+
+
+def result_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
+    """``labs.search`` over an open record."""
+
+    async def search_labs(
+        _ctx: ToolContext,
+        patient: str,
+        tests: Sequence[str] | None = None,
+        since: str | None = None,
+        until: str | None = None,
+    ) -> dict[str, Any]:
+        """Laboratory results of a patient, newest first; all tests, or those that are named."""
+        who = identity(await require_patient(hospital, patient), hospital.today)
+        found = await lab_results(hospital, patient, tests or (), since=since, until=until)
+        rows = [result_row(result) for result in found[:_ROWS_MAX]]
+        latest: dict[str, dict[str, Any]] = {}
+        for row in rows:
+            latest.setdefault(row["code"], row)
+        return {
+            "patient": who,
+            "tests": list(tests or ()),
+            "results": rows,
+            "latest": latest,
+            "more": len(found) - len(rows),
+        }
+
+    return (
+        tool(
+            "labs.search",
+            policy_class=PolicyClass.READ,
+            title="Lab results",
+            description=search_labs.__doc__ or "",
+            ops={"read"},
+            roles=CLINICIANS,
+            alias_group="labs",
+            alias_fidelity="equal",
+            args=_arguments(),
+            noun="the lab results",
+            report=_report,
+        )(search_labs),
+    )
+
+
+def _arguments() -> tuple[ArgSpec, ...]:
+    return (
+        patient_arg(),
+        ArgSpec(name="tests", label="Tests", type="array", hint={"multi": True, "enum": choice(LAB_TESTS)}),
+        ArgSpec(
+            name="since",
+            label="Since",
+            type="date",
+            hint={"format": "date", "min": "today-10y", "max": "today"},
+        ),
+        ArgSpec(
+            name="until",
+            label="Until",
+            type="date",
+            hint={"format": "date", "min": "today-10y", "max": "today+1y"},
+        ),
+    )
+
+
+async def lab_results(
+    hospital: Hospital,
+    patient: str,
+    codes: Sequence[str],
+    *,
+    since: str | None = None,
+    until: str | None = None,
+    category: str = "laboratory",
+) -> list[Resource]:
+    """Results of these LOINC codes (all without any), newest first."""
+    params: dict[str, str | list[str]] = {
+        "subject": patient,
+        "category": category,
+        "status": _STATUSES,
+        "_sort": "-date",
+    }
+    if codes:
+        params["code"] = ",".join(f"{_LOINC}|{code}" for code in codes)
+    dates = [f"ge{since}"] if since else []
+    dates += [f"le{until}"] if until else []
+    if dates:
+        params["date"] = dates
+    with reading():
+        return await hospital.fhir.search("Observation", params)
+
+
+def result_row(result: Resource) -> dict[str, Any]:
+    """One result, compact, with its text: ``7.2 % on 10 Nov 2026 (high)``."""
+    coding = next(iter((result.get("code") or {}).get("coding") or []), {})
+    code = str(coding.get("code", ""))
+    moment = str(result.get("effectiveDateTime") or (result.get("effectivePeriod") or {}).get("start") or "")
+    row = {
+        "reference": reference_of(result),
+        "code": code,
+        "test": LAB_TESTS.get(code) or concept_text(result.get("code")),
+        "value": _value_of(result),
+        "unit": _unit_of(result),
+        "date": moment[:10],
+        "interpretation": concept_text(next(iter(result.get("interpretation") or []), None)),
+        "status": result.get("status", ""),
+    }
+    remarks = [row["interpretation"].lower()] if row["interpretation"] not in ("", "Normal", "N") else []
+    remarks += [row["status"]] if row["status"] in ("preliminary", "registered") else []
+    value = " ".join(part for part in (amount(row["value"]), row["unit"]) if part)
+    return {**row, "text": f"{value} on {day(row['date'])}" + (f" ({', '.join(remarks)})" if remarks else "")}
+
+
+def _unit_of(result: Resource) -> str:
+    unit = str((result.get("valueQuantity") or {}).get("unit", ""))
+    return {"Cel": "°C", "mm[Hg]": "mmHg"}.get(unit, unit)
+
+
+def _value_of(result: Resource) -> Any:
+    quantity = result.get("valueQuantity") or {}
+    if "value" in quantity:
+        number = quantity["value"]
+        return int(number) if isinstance(number, float) and number.is_integer() else number
+    return concept_text(result.get("valueCodeableConcept")) or result.get("valueString") or "no value"
+
+
+def _report(args: Mapping[str, Any], value: Any) -> str:
+    name, asked = value["patient"]["name"], value["tests"]
+    by_test: dict[str, list[str]] = {}
+    for row in value["results"]:
+        by_test.setdefault(row["test"], []).append(row["text"])
+    if asked:
+        names = [LAB_TESTS.get(code, code) for code in asked]
+        said = [_told(test, by_test.get(test, [])) for test in names]
+    else:
+        said = [_told(test, texts[:1]) for test, texts in by_test.items()] or ["no lab results on record"]
+    more = f" ({value['more']} older results are not listed)" if value["more"] else ""
+    return f"{name}: {'; '.join(said)}{more}."
+
+
+def _told(test: str, texts: Sequence[str]) -> str:
+    if not texts:
+        return f"{test}: no result on record"
+    before = texts[1:_TOLD_MAX]
+    return f"{test} {texts[0]}" + (f", before that {', '.join(before)}" if before else "")
