@@ -65,6 +65,8 @@ def run_snapshot(stored: StoredRun) -> dict[str, Json]:
         "runId": run.run_id,
         "sessionId": run.session_id,
         "status": run.status,
+        # The last event: a watcher that has this snapshot goes on after it.
+        "seq": run.seq,
         "autonomy": run.autonomy,
         "requester": {"id": requester["id"], "display": requester["display"] or requester["id"]},
         "createdAt": run.created_at,

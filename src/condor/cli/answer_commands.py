@@ -1,0 +1,162 @@
+"""``condor approve``, ``deny``, ``answer`` and ``stop``: a person's decisions."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from condor.cli.options import as_option, home_option, json_option, utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from condor.cli.following import Snapshot
+    from condor.cli.home import Place
+    from condor.cli.screen import Screen
+    from condor.core.run import Principal
+
+
+@click.command("approve")
+@click.argument("suspend_id", type=utf8, metavar="SUSPEND_ID")
+@click.option("--reason", type=utf8, metavar="TEXT", help="Why; kept with the decision.")
+@as_option
+@home_option
+@json_option
+def approve_command(
+    suspend_id: str, reason: str | None, user: str | None, home: Path, *, as_json: bool
+) -> int:
+    """Approve exactly the call that a card shows; it then runs once."""
+    data: dict[str, Any] = {"approved": True}
+    if reason is not None:
+        data["reason"] = reason
+    return _give(suspend_id, data, user, home, as_json=as_json, only="approval")
+
+
+@click.command("deny")
+@click.argument("suspend_id", type=utf8, metavar="SUSPEND_ID")
+@click.option("--reason", type=utf8, metavar="TEXT", required=True, help="Why; it stands in the closing.")
+@as_option
+@home_option
+@json_option
+def deny_command(suspend_id: str, reason: str, user: str | None, home: Path, *, as_json: bool) -> int:
+    """Refuse the call that a card shows; it does not run. Exits with 0 when the refusal took effect."""
+    data = {"approved": False, "reason": reason}
+    _give(suspend_id, data, user, home, as_json=as_json, only="approval")
+    return 0
+
+
+@click.command("answer")
+@click.argument("suspend_id", type=utf8, metavar="SUSPEND_ID")
+@click.option(
+    "--data",
+    required=True,
+    metavar="JSON",
+    help="The answer, as the card's form has it; - is standard input.",
+)
+@as_option
+@home_option
+@json_option
+def answer_command(suspend_id: str, data: str, user: str | None, home: Path, *, as_json: bool) -> int:
+    """Answer any card: a question, a reconciliation, an approval."""
+    from condor.cli.reading_input import read_json_text
+
+    return _give(suspend_id, read_json_text(data, "the answer"), user, home, as_json=as_json)
+
+
+@click.command("stop")
+@click.argument("run_id", type=utf8, metavar="RUN_ID")
+@click.option("--reason", type=utf8, metavar="TEXT", default="", help="Why; it stands in the closing.")
+@as_option
+@home_option
+@json_option
+def stop_command(run_id: str, reason: str, user: str | None, home: Path, *, as_json: bool) -> int:
+    """Stop a run: its cards are withdrawn, what is in flight finishes, and it closes as aborted."""
+    from condor.cli.home import place_to_change
+    from condor.cli.screen import Screen
+
+    screen = Screen(as_json=as_json)
+    _report(screen, asyncio.run(_stopped(screen, place_to_change(home), run_id, reason, user)), home)
+    return 0
+
+
+def _give(
+    suspend_id: str, data: object, user: str | None, home: Path, *, as_json: bool, only: str | None = None
+) -> int:
+    """Give one answer and follow the run to its rest; the exit code.
+
+    Args:
+        only: the reason code that this command answers; None answers any.
+    """
+    from condor.cli.exit_codes import exit_of_run
+    from condor.cli.home import place_to_change
+    from condor.cli.screen import Screen
+
+    screen = Screen(as_json=as_json)
+    snapshot = asyncio.run(_given(screen, place_to_change(home), suspend_id, data, user, only))
+    _report(screen, snapshot, home)
+    return exit_of_run(snapshot["status"])
+
+
+async def _given(
+    screen: Screen, place: Place, suspend_id: str, data: object, user: str | None, only: str | None
+) -> Snapshot:
+    from condor.cli.following import follow, last_seq
+    from condor.cli.session import owning, signed_in
+
+    async with owning(place, screen) as condor:
+        who = signed_in(condor, place, user, screen)
+        card = await condor.suspension(suspend_id)
+        _check_kind(card, only)
+        run_id = str(card["runId"])
+        seen = await last_seq(condor, run_id)
+        await condor.resume(run_id, suspend_id, data, principal=who)
+        _say_answered(screen, card, data, who)
+        return await follow(condor, run_id, screen, after=seen)
+
+
+def _check_kind(card: Mapping[str, Any], only: str | None) -> None:
+    """An approval command answers approvals; what else a card asks, it says itself."""
+    from condor.cli.run_view import how_to_answer
+    from condor.core.errors import RefusedInput
+
+    if only is not None and card.get("status") == "pending" and card.get("reasonCode") != only:
+        raise RefusedInput(
+            f"that card is no approval but a {card.get('reasonCode')}; use: {how_to_answer(card)[0]}",
+            code="other_card",
+        )
+
+
+def _say_answered(screen: Screen, card: Mapping[str, Any], data: object, who: Principal) -> None:
+    word = "answered"
+    if card["reasonCode"] == "approval" and isinstance(data, dict):
+        word = "approved" if data.get("approved") is True else "denied"
+    evidence = card.get("evidence") or {}
+    what = ": ".join(str(part) for part in (card.get("headline"), evidence.get("summary")) if part)
+    screen.note(f"condor: {word} by {who.name}: {what}")
+
+
+async def _stopped(screen: Screen, place: Place, run_id: str, reason: str, user: str | None) -> Snapshot:
+    from condor.cli.following import follow, last_seq
+    from condor.cli.session import owning, signed_in
+
+    async with owning(place, screen) as condor:
+        who = signed_in(condor, place, user, screen)
+        seen = await last_seq(condor, run_id)
+        await condor.stop(run_id, principal=who, reason=reason)
+        return await follow(condor, run_id, screen, after=seen)
+
+
+def _report(screen: Screen, snapshot: Snapshot, home: Path) -> None:
+    from condor.cli.home import home_words
+    from condor.cli.run_view import show_rest
+
+    if screen.as_json:
+        screen.json({"type": "run.snapshot", "run": snapshot})
+    else:
+        show_rest(screen, snapshot, where=home_words(home))
+
+
+__all__ = ["answer_command", "approve_command", "deny_command", "stop_command"]

@@ -1,0 +1,250 @@
+"""A suspend card on a terminal: everything that a person must see before they decide, nothing shortened.
+
+Law: headline, order, risk and diff come from the policy, the descriptor and the live record; what the
+plan or a model wrote stands apart and says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Group
+from rich.padding import Padding
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from condor.cli.moments import until
+from condor.cli.record_diff import diff_lines
+from condor.cli.screen import CARD_COLUMNS_MAX, said
+from condor.cli.values import value_lines
+from condor.cli.visible import visible_lines, visible_word
+from condor.tools.explain import PROMOTION_WORDS, rule_reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rich.console import RenderableType
+
+_TITLES = {
+    "approval": ("APPROVAL NEEDED", "yellow"),
+    "clarification": ("A QUESTION", "cyan"),
+    "reconcile": ("DID IT HAPPEN?", "magenta"),
+}
+_RANK = {"critical": 0, "warning": 1, "info": 2}
+_ALERT_STYLES = {
+    "critical": "bold white on red",
+    "warning": "bold black on yellow",
+    "info": "bold black on cyan",
+}
+_DIFF_STYLES = {"+": "green", "-": "red", " ": ""}
+
+
+def suspend_card(card: Mapping[str, Any], *, plan_says: str = "", columns: int = CARD_COLUMNS_MAX) -> Panel:
+    """The card as a panel.
+
+    Args:
+        card: a suspension as in the run's snapshot.
+        plan_says: the plan's own title of the step.
+        columns: width of the terminal.
+    """
+    kind = str(card.get("reasonCode"))
+    title, colour = _TITLES.get(kind, ("A PERSON IS NEEDED", "yellow"))
+    evidence = card.get("evidence") or {}
+    planned = card.get("origin") == "planned_approval"
+    blocks: list[RenderableType] = [
+        said("The plan asks for an approval" if planned else card.get("headline", ""), "bold"),
+        *_message(card, planned=planned),
+        *_subject(evidence),
+        *_alerts(evidence.get("alerts") or ()),
+        *_record(evidence),
+        *_arguments(card),
+        *_context(evidence.get("context") or ()),
+        *_plan_words(card, plan_says, planned=planned),
+        *_reasons(card),
+        _foot(card),
+    ]
+    return Panel(
+        Group(*_spaced(blocks)),
+        title=Text(f" {title} ", style=f"bold {colour}"),
+        title_align="left",
+        subtitle=_call(card),
+        subtitle_align="right",
+        border_style=colour,
+        box=box.ROUNDED,
+        padding=(0, 1),
+        width=min(columns, CARD_COLUMNS_MAX),
+    )
+
+
+def _spaced(blocks: Sequence[RenderableType]) -> Iterable[RenderableType]:
+    for index, block in enumerate(blocks):
+        if index:
+            yield Text("")
+        yield block
+
+
+def _call(card: Mapping[str, Any]) -> Text | None:
+    tool = card.get("toolName")
+    if not tool:
+        return None
+    op = card.get("op")
+    words = f"{visible_word(tool)} · {visible_word(op)}" if op else visible_word(tool)
+    return Text(f" {words} ", style="bold")
+
+
+def _message(card: Mapping[str, Any], *, planned: bool) -> list[RenderableType]:
+    if planned or not card.get("message"):
+        return []
+    return [Group(*(said(line, "italic") for line in visible_lines(card["message"])))]
+
+
+def _subject(evidence: Mapping[str, Any]) -> list[RenderableType]:
+    """Whom it is about and what exactly would be done."""
+    rows: list[tuple[str, Text]] = []
+    subject = evidence.get("subject") or {}
+    reference = str(subject.get("reference", ""))
+    if subject.get("text"):
+        kind = reference.partition("/")[0] or "About"
+        rows.append((kind, said(subject["text"], "bold")))
+    if evidence.get("summary"):
+        rows.append(("Order", said(evidence["summary"], "bold")))
+    return [pairs(rows)] if rows else []
+
+
+def _alerts(alerts: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
+    worst_first = sorted(alerts, key=lambda alert: _RANK.get(str(alert.get("severity")), 0))
+    return [Group(*(_alert(alert) for alert in worst_first))] if alerts else []
+
+
+def _alert(alert: Mapping[str, Any]) -> RenderableType:
+    severity = str(alert.get("severity"))
+    head = Text.assemble(
+        (f" {visible_word(severity.upper())} ", _ALERT_STYLES.get(severity, _ALERT_STYLES["critical"])),
+        " ",
+        said(alert.get("summary", ""), "bold"),
+    )
+    rows = [
+        (label, said(alert[key])) for label, key in (("do", "action"), ("source", "source")) if alert.get(key)
+    ]
+    rests_on = [item.get("text") or item.get("reference") for item in alert.get("evidence") or ()]
+    if any(rests_on):
+        rows.append(("rests on", said("; ".join(str(item) for item in rests_on if item))))
+    if alert.get("id"):
+        rows.append(("rule", Text(visible_word(alert["id"]), style="dim")))
+    return Group(head, Padding(pairs(rows), (0, 0, 0, 2), expand=False))
+
+
+def _record(evidence: Mapping[str, Any]) -> list[RenderableType]:
+    """Before and after, line by line."""
+    before, after = evidence.get("before"), evidence.get("after")
+    if before is None and after is None:
+        return []
+    table = Table.grid(padding=(0, 1))
+    table.add_column(width=1)
+    table.add_column(overflow="fold")
+    path = ""
+    for line in diff_lines(before, after):
+        if line.path != path:
+            path = line.path
+            table.add_row("", said(path, "dim"))
+        style = _DIFF_STYLES[line.mark]
+        table.add_row(Text(line.mark, style=style), said(line.text, style))
+    return [_titled("The record, before (-) and after (+)", table)]
+
+
+def _arguments(card: Mapping[str, Any]) -> list[RenderableType]:
+    args = card.get("toolInput")
+    if not args:
+        return []
+    rows = [
+        (visible_word(name), Text("\n").join([said(line) for line in value_lines(value)]))
+        for name, value in args.items()
+    ]
+    return [_titled("Arguments, all of them", pairs(rows))]
+
+
+def _context(context: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
+    rows = [(str(item.get("label", "")), said(item.get("text", ""))) for item in context]
+    return [_titled("Worth knowing", pairs(rows))] if rows else []
+
+
+def _plan_words(card: Mapping[str, Any], plan_says: str, *, planned: bool) -> list[RenderableType]:
+    """What the plan or a model wrote: apart, and never mistaken for the policy's words."""
+    words = [str(card.get("headline", "")), str(card.get("message", ""))] if planned else [plan_says]
+    lines = [line for text in words if text for line in visible_lines(text)]
+    if not lines:
+        return []
+    quoted = Group(*(Text.assemble(("│ ", "dim"), said(line)) for line in lines))
+    return [_titled("The plan's own words (not checked)", quoted)]
+
+
+def _reasons(card: Mapping[str, Any]) -> list[RenderableType]:
+    """Which rule asks, and why this call counts as it does."""
+    policy = card.get("policy") or {}
+    rule = str(policy.get("ruleId", ""))
+    rows: list[tuple[str, Text]] = []
+    if card.get("origin") == "tool_policy" and rule:
+        rows.append(("rule", said(f"{visible_word(rule)}: {rule_reason(rule)}")))
+    if policy.get("policyClass") and card.get("origin") != "planned_approval":
+        rows.append(("class", said(_risk(policy))))
+    rows += [
+        ("promoted", said(f"{visible_word(name)}: {PROMOTION_WORDS.get(name, '')}"))
+        for name in policy.get("promotions") or ()
+    ]
+    return [_titled("Why a person decides", pairs(rows))] if rows else []
+
+
+def _risk(policy: Mapping[str, Any]) -> str:
+    effective, declared = policy.get("effectiveTier"), policy.get("hitlTier")
+    parts = [visible_word(policy["policyClass"])]
+    if effective:
+        parts.append(f"tier {visible_word(effective)}")
+    if effective and declared != effective:
+        parts.append(f"declared {visible_word(declared)}" if declared else "no tier declared")
+    return ", ".join(parts)
+
+
+def _foot(card: Mapping[str, Any]) -> RenderableType:
+    rows = [
+        ("may answer", said(who_may_answer(card))),
+        ("expires", said(until(card.get("expiresAt")))),
+        ("contract", Text(short_hash(card.get("contractHash")), style="dim")),
+        ("card", Text(visible_word(card.get("suspendId", "")), style="dim")),
+    ]
+    return pairs(rows)
+
+
+def who_may_answer(card: Mapping[str, Any]) -> str:
+    """The people who may answer a card, in words."""
+    roles = [visible_word(role) for role in card.get("answerRoles") or ()]
+    words = " or ".join(f"a {role}" for role in roles) or "anybody signed in"
+    requester = visible_word(card.get("requester", ""))
+    if card.get("requesterExcluded"):
+        return f"{words}, but not {requester}, who asked"
+    if roles and card.get("requesterMayAnswer"):
+        return f"{words}, or {requester}, who asked"
+    return words
+
+
+def short_hash(digest: object) -> str:
+    """The first 16 characters of a digest: enough to compare two by eye."""
+    return visible_word(str(digest).partition(":")[2][:16] or str(digest)[:16])
+
+
+def pairs(rows: Iterable[tuple[str, Text]]) -> Table:
+    """Labels and their texts, side by side; nothing is cut."""
+    table = Table.grid(padding=(0, 2, 0, 0))
+    table.add_column(style="dim", overflow="fold", max_width=24)
+    table.add_column(overflow="fold", ratio=1)
+    for label, text in rows:
+        table.add_row(said(label), text)
+    return table
+
+
+def _titled(title: str, content: RenderableType) -> RenderableType:
+    return Group(Text(title, style="underline"), Padding(content, (0, 0, 0, 2), expand=False))
+
+
+__all__ = ["pairs", "short_hash", "suspend_card", "who_may_answer"]

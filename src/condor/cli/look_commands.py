@@ -1,0 +1,136 @@
+"""``condor pending``, ``show`` and ``runs``: what is stored, read beside whoever owns the home."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from condor.cli.options import home_option, json_option, utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from pathlib import Path
+
+    from condor.bootstrap import Condor
+    from condor.cli.screen import Screen
+
+#: Cards and runs read at once.
+_PAGE = 200
+#: Cards and runs listed where nobody says how many.
+_LISTED = 50
+
+_limit_option = click.option(
+    "--limit",
+    type=click.IntRange(min=0),
+    default=_LISTED,
+    show_default=True,
+    help="How many at most; 0 lists all.",
+)
+
+
+@click.command("pending")
+@_limit_option
+@home_option
+@json_option
+def pending_command(limit: int, home: Path, *, as_json: bool) -> int:
+    """List the cards that wait for a person, oldest first."""
+    from condor.cli.screen import Screen
+
+    screen = Screen(as_json=as_json)
+    cards, more = _read(home, lambda condor: _paged(condor.pending, limit, "after", "suspendId"))
+    if as_json:
+        screen.json(cards)
+    elif not cards:
+        screen.line("Nothing waits for a person.")
+    else:
+        from condor.cli.lists import pending_card
+
+        for card in cards:
+            screen.show(pending_card(card))
+    _say_more(screen, more, limit)
+    return 0
+
+
+@click.command("runs")
+@_limit_option
+@home_option
+@json_option
+def runs_command(limit: int, home: Path, *, as_json: bool) -> int:
+    """List runs, newest first."""
+    from condor.cli.screen import Screen
+
+    screen = Screen(as_json=as_json)
+    runs, more = _read(home, lambda condor: _paged(condor.runs, limit, "before", "runId"))
+    if as_json:
+        screen.json(runs)
+    elif not runs:
+        screen.line("No run yet.")
+    else:
+        from condor.cli.lists import run_entry
+
+        for run in runs:
+            screen.show(run_entry(run))
+    _say_more(screen, more, limit)
+    return 0
+
+
+@click.command("show")
+@click.argument("run_id", type=utf8, metavar="RUN_ID")
+@click.option(
+    "--why", is_flag=True, help="Only what it waits for, which rule asks, who may answer, until when."
+)
+@home_option
+@json_option
+def show_command(run_id: str, home: Path, *, why: bool, as_json: bool) -> int:
+    """Show a run: its steps, its cards and its closing."""
+    from condor.cli.screen import Screen
+
+    screen = Screen(as_json=as_json)
+    run: dict[str, Any] = _read(home, lambda condor: condor.show(run_id))
+    if as_json:
+        screen.json(run["why"] if why else run)
+        return 0
+    from condor.cli.home import home_words
+    from condor.cli.run_view import run_view, why_view
+
+    screen.show(why_view(run, home_words(home)) if why else run_view(run, columns=screen.out.width))
+    return 0
+
+
+def _read(home: Path, read: Callable[[Condor], Awaitable[Any]]) -> Any:
+    """Read from a home without owning it."""
+    from condor.cli.home import place_to_read
+    from condor.cli.session import reading
+
+    async def session() -> Any:
+        async with reading(place_to_read(home)) as condor:
+            return await read(condor)
+
+    return asyncio.run(session())
+
+
+async def _paged(
+    read: Callable[..., Awaitable[list[dict[str, Any]]]], limit: int, cursor: str, key: str
+) -> tuple[list[Mapping[str, Any]], bool]:
+    """Up to ``limit`` rows, and whether there are more."""
+    found: list[Mapping[str, Any]] = []
+    last = ""
+    while True:
+        wanted = _PAGE if limit == 0 else min(_PAGE, limit + 1 - len(found))
+        page = await read(limit=wanted, **{cursor: last})
+        found += page
+        if len(page) < wanted:
+            return found, False
+        if limit and len(found) > limit:
+            return found[:limit], True
+        last = str(page[-1][key])
+
+
+def _say_more(screen: Screen, more: bool, limit: int) -> None:  # noqa: FBT001 - the fact itself
+    if more:
+        screen.note(f"condor: these are the first {limit}; there are more: --limit 0 lists all")
+
+
+__all__ = ["pending_command", "runs_command", "show_command"]

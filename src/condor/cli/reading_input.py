@@ -1,0 +1,65 @@
+"""Files and standard input, read strictly: what is wrong is said before anything is opened."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from condor.core.errors import RefusedInput, show
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+#: Stands for standard input.
+STDIN = "-"
+
+
+def read_json_source(source: str, what: str) -> Any:
+    """JSON from a file, or from standard input for ``-``.
+
+    Raises:
+        RefusedInput: missing, unreadable, too large, not UTF-8, or not strict JSON.
+    """
+    if source == STDIN:
+        return _parse(_bounded(sys.stdin.buffer, what), what)
+    named = f"{what} {show(source)}"
+    try:
+        with Path(source).open("rb") as file:
+            body = _bounded(file, named)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise RefusedInput(f"{named} cannot be read: {why.lower()}", code="unreadable") from None
+    return _parse(body, named)
+
+
+def read_json_text(given: str, what: str) -> Any:
+    """JSON from the command line itself, or from standard input for ``-``."""
+    if given == STDIN:
+        return _parse(_bounded(sys.stdin.buffer, what), what)
+    return _parse(given.encode("utf-8", "surrogateescape"), what)
+
+
+def _bounded(file: BinaryIO, what: str) -> bytes:
+    """All of it, but never more than may be taken (and one byte that tells)."""
+    from condor.ports.encoding import BODY_BYTES_MAX
+
+    body = file.read(BODY_BYTES_MAX + 1)
+    if len(body) > BODY_BYTES_MAX:
+        raise RefusedInput(f"{what} has more than {BODY_BYTES_MAX} bytes", code="too_large")
+    return body
+
+
+def _parse(body: bytes, what: str) -> Any:
+    from condor.ports.encoding import read_strict_json
+
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RefusedInput(f"{what} is not UTF-8 (byte {error.start})", code="not_utf8") from None
+    if not text.strip():
+        raise RefusedInput(f"{what} is empty", code="malformed_json")
+    return read_strict_json(text, what)
+
+
+__all__ = ["STDIN", "read_json_source", "read_json_text"]

@@ -1,0 +1,72 @@
+"""Every error of a command as one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from condor.cli.exit_codes import Exit, exit_of_error, exit_of_os_error
+from condor.cli.visible import visible
+from condor.core.errors import CondorError, OurBug
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Print tracebacks on stderr instead of keeping them in a file.
+TRACEBACK_VARIABLE = "CONDOR_TRACEBACK"
+
+
+def say_refusal(error: Exception, say: Callable[[str], None]) -> int:
+    """Say what went wrong; the exit code."""
+    match error:
+        case click.exceptions.Exit():
+            return error.exit_code
+        case click.ClickException():
+            say(_usage(error))
+            return Exit.REFUSED
+        case CondorError() if not isinstance(error, OurBug) and exit_of_error(error) != Exit.BUG:
+            say(f"condor: {visible(error)}")
+            return exit_of_error(error)
+        case OSError() if exit_of_os_error(error) is Exit.ENVIRONMENT:
+            say(f"condor: {visible(_os_words(error))}")
+            return Exit.ENVIRONMENT
+        case _:
+            say(_bug(error))
+            return Exit.BUG
+
+
+def _usage(error: click.ClickException) -> str:
+    """``condor run: no such option: --plam; see condor run --help``."""
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "condor"
+    message = visible(" ".join(error.format_message().split())).rstrip(".")
+    return f"{path}: {message[:1].lower()}{message[1:]}; see `{path} --help`"
+
+
+def _os_words(error: OSError) -> str:
+    where = f" ({error.filename})" if error.filename else ""
+    return f"the machine refused: {error.strerror}{where}; nothing more was done"
+
+
+def _bug(error: Exception) -> str:
+    """One line, and where the traceback is."""
+    name = f"{type(error).__name__}: {visible(error)}" if str(error) else type(error).__name__
+    head = f"condor: an error of ours: {name}; please report it"
+    text = "".join(traceback.format_exception(error))
+    if os.environ.get(TRACEBACK_VARIABLE):
+        return f"{head}\n{text}".rstrip()
+    try:
+        number, path = tempfile.mkstemp(prefix="condor-traceback-", suffix=".txt")
+        with os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError:
+        return f"{head}; {TRACEBACK_VARIABLE}=1 prints the traceback"
+    return f"{head}; the traceback is in {Path(path)}"
+
+
+__all__ = ["TRACEBACK_VARIABLE", "say_refusal"]

@@ -1,0 +1,122 @@
+"""``condor run``: a request or a plan becomes a run, followed to its rest."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from condor.cli.options import as_option, autonomy_option, home_option, json_option, utf8
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from condor.cli.following import Snapshot
+    from condor.cli.home import Place
+    from condor.cli.screen import Screen
+    from condor.core.run import Principal
+
+
+@click.command("run")
+@click.argument("text", type=utf8, metavar="[TEXT]", required=False)
+@click.option("--plan", metavar="FILE", help="Run this plan (JSON) instead of words; - is standard input.")
+@autonomy_option
+@as_option
+@home_option
+@json_option
+def run_command(
+    text: str | None, plan: str | None, autonomy: str, user: str | None, home: Path, *, as_json: bool
+) -> int:
+    """Do what TEXT asks; in a terminal, ask for what a person must decide.
+
+    Exits with 0 when it was done, 3 while it waits for a person, 4 failed, 5 aborted, 6 done in part.
+    """
+    from condor.cli.screen import Screen
+
+    return run(Screen(as_json=as_json), home, text=text, plan_source=plan, autonomy=autonomy, user=user)
+
+
+def run(
+    screen: Screen, home: Path, *, text: str | None, plan_source: str | None, autonomy: str, user: str | None
+) -> int:
+    """Start, follow, ask, and say how it ended; the exit code."""
+    from condor.cli.exit_codes import exit_of_run
+    from condor.cli.home import home_words, place_to_run
+    from condor.cli.run_view import show_rest
+
+    plan = _plan(text, plan_source)
+    place = place_to_run(home)
+    who, snapshot = begin(screen, place, text=text, plan=plan, autonomy=autonomy, user=user)
+    asked = screen.interactive and snapshot["status"] == "suspended"
+    if asked:
+        from condor.cli.dialogue import converse
+
+        snapshot = converse(screen, place, who, snapshot)
+    if screen.as_json:
+        screen.json({"type": "run.snapshot", "run": snapshot})
+    else:
+        show_rest(screen, snapshot, where=home_words(home), cards=not asked)
+    return exit_of_run(snapshot["status"])
+
+
+def begin(
+    screen: Screen,
+    place: Place,
+    *,
+    text: str | None,
+    plan: Any,
+    autonomy: str,
+    user: str | None,
+) -> tuple[Principal, Snapshot]:
+    """Start a run and follow it to its first rest; who asked, and the run."""
+    begun: list[str] = []
+    try:
+        return asyncio.run(_begun(screen, place, begun, text=text, plan=plan, autonomy=autonomy, user=user))
+    except KeyboardInterrupt:
+        if begun:
+            screen.note(f"condor: run {begun[0]} goes on when this home is next opened to change it")
+        raise
+
+
+async def _begun(
+    screen: Screen,
+    place: Place,
+    begun: list[str],
+    *,
+    text: str | None,
+    plan: Any,
+    autonomy: str,
+    user: str | None,
+) -> tuple[Principal, Snapshot]:
+    from condor.cli.following import follow
+    from condor.cli.session import check_first, owning, signed_in
+
+    if place.is_new:
+        await check_first(place, user, plan)
+    async with owning(place, screen) as condor:
+        who = signed_in(condor, place, user, screen)
+        run = await condor.start(text, plan=plan, autonomy=autonomy, principal=who)
+        begun.append(run.id)
+        return who, await follow(condor, run.id, screen)
+
+
+def _plan(text: str | None, source: str | None) -> Any:
+    """The plan, where one is given instead of words.
+
+    Raises:
+        RefusedInput: both, none, or one that cannot be read.
+    """
+    from condor.cli.reading_input import read_json_source
+    from condor.core.errors import RefusedInput
+
+    if source is None:
+        if text is None:
+            raise RefusedInput('say what should be done: condor run "TEXT", or give a plan: --plan FILE')
+        return None
+    if text is not None:
+        raise RefusedInput("give words or --plan: exactly one of the two")
+    return read_json_source(source, "the plan")
+
+
+__all__ = ["begin", "run", "run_command"]

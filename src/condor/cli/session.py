@@ -1,0 +1,192 @@
+"""A command's session with a home: opened to read beside its owner, or owned to change it.
+
+Law: a command that waits for a person holds no home, so that another terminal can answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+from condor.cli.home import DATABASE_VARIABLE, Place, make, packs_of
+from condor.core.errors import HomeUnusable, RefusedInput, UnknownId
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from condor.bootstrap import Condor
+    from condor.cli.screen import Screen
+    from condor.core.run import Principal
+    from condor.tools import ToolDescriptor
+
+#: Seconds between two looks at a home that another command holds.
+_LOCK_LOOK_S: Final = 0.1
+#: Seconds that a command waits for its turn: another command that answers is done sooner.
+LOCK_WAIT_S: Final = 2.0
+
+
+@asynccontextmanager
+async def reading(place: Place) -> AsyncIterator[Condor]:
+    """Condor over what is stored; needs no pack and no lock."""
+    from condor.bootstrap import Condor
+
+    async with Condor(home=place.path, database_url=_database(), read_only=True) as condor:
+        yield condor
+
+
+@asynccontextmanager
+async def owning(
+    place: Place, screen: Screen, *, quiet: bool = False, wait_s: float = LOCK_WAIT_S
+) -> AsyncIterator[Condor]:
+    """Condor that may change things: the home is made if it is new, and owned.
+
+    Args:
+        quiet: do not repeat what packs tell at their opening.
+        wait_s: how long to wait for another command to be done with the home.
+
+    Raises:
+        HomeUnusable: another process owns it; nothing was changed.
+    """
+    from condor.bootstrap import Condor
+
+    if place.is_new:
+        _say_new(place, screen)
+        place = make(place)
+    packs = packs_of(place)
+    deadline = time.monotonic() + wait_s
+    while True:
+        condor = Condor(home=place.path, database_url=_database(), packs=packs, demo=place.is_demo)
+        try:
+            await condor.__aenter__()
+        except HomeUnusable as error:
+            if error.code != "locked" or time.monotonic() > deadline:
+                raise
+            await asyncio.sleep(_LOCK_LOOK_S)
+            continue
+        except ImportError as error:
+            raise HomeUnusable(f"a pack of this home needs {error.name}, which is not installed") from error
+        break
+    try:
+        for line in () if quiet else condor.notes:
+            screen.note(f"condor: {line}")
+        yield condor
+    finally:
+        await condor.__aexit__(None, None, None)
+
+
+def _say_new(place: Place, screen: Screen) -> None:
+    if place.is_demo:
+        screen.note(
+            f"condor: nothing is configured, so this is a demonstration home: {place.path} "
+            f"(pack {', '.join(place.packs)}; made-up data, one moment)"
+        )
+    else:
+        screen.note(f"condor: made a development home: {place.path} (pack {', '.join(place.packs)})")
+
+
+@asynccontextmanager
+async def looking_at_packs(place: Place) -> AsyncIterator[LookedAt]:
+    """The packs of a home opened to read, without its database: nothing is made, nothing can run."""
+    from contextlib import AsyncExitStack
+
+    from condor.ports.packs import PackSetup
+
+    async with AsyncExitStack() as stack:
+        setup = PackSetup(home=place.path, demo=place.is_demo, read_only=True)
+        try:
+            opened = [await stack.enter_async_context(pack.open(setup)) for pack in packs_of(place)]
+        except ImportError as error:
+            raise HomeUnusable(f"a pack of this home needs {error.name}, which is not installed") from error
+        yield LookedAt(
+            tools=[tool for pack in opened for tool in pack.tools],
+            principals=[person for pack in opened for person in pack.principals],
+            default=next((pack.default_principal for pack in opened if pack.default_principal), None),
+        )
+
+
+class LookedAt:
+    """What packs bring, to look at."""
+
+    def __init__(
+        self,
+        *,
+        tools: Sequence[ToolDescriptor],
+        principals: Sequence[Principal],
+        default: Principal | None,
+    ) -> None:
+        """Take what was opened."""
+        self.tools = tools
+        self.principals = principals
+        self.default = default
+
+
+def principal_of(
+    place: Place, user: str | None, principals: Sequence[Principal], default: Principal | None
+) -> Principal:
+    """Who a command acts as.
+
+    Raises:
+        RefusedInput: ``--as`` where it does not work.
+        UnknownId: nobody of that name.
+    """
+    from condor.core.run import LOCAL_PERSON
+
+    if user is None:
+        return default if place.is_demo and default is not None else LOCAL_PERSON
+    if not place.takes_names:
+        raise RefusedInput(
+            f"--as works in a demo or development home only; {place.path} is neither", code="as_not_here"
+        )
+    found = next((person for person in principals if person.id == user), None)
+    if found is None:
+        raise UnknownId("user", user, f"there are {', '.join(person.id for person in principals) or 'none'}")
+    return found
+
+
+def signed_in(condor: Condor, place: Place, user: str | None, screen: Screen) -> Principal:
+    """Who a command acts as, said where nobody was named."""
+    who = principal_of(place, user, condor.principals, condor.default_principal)
+    if user is None:
+        others = ", ".join(person.id for person in condor.principals if person.id != who.id)
+        hint = f"; others: --as {others}" if others and place.takes_names else ""
+        screen.note(f"condor: acting as {who.name} ({who.id}){hint}")
+    return who
+
+
+async def check_first(place: Place, user: str | None, plan: object) -> None:
+    """What is wrong with a user or a plan is said before a new home is made for it.
+
+    Raises:
+        RefusedInput: nothing was made.
+    """
+    from condor.core.compiler import compile_plan
+    from condor.core.plan import parse_plan
+
+    async with looking_at_packs(place) as looked_at:
+        principal_of(place, user, looked_at.principals, looked_at.default)
+        if plan is not None:
+            known = {
+                tool.name: frozenset(tool.args_by_name) if tool.args_closed else None
+                for tool in looked_at.tools
+            }
+            compile_plan(parse_plan(plan), known)
+
+
+def _database() -> str:
+    """The database as configured; empty: in the home. Settings read the same variable, slowly."""
+    return os.environ.get(DATABASE_VARIABLE, "")
+
+
+__all__ = [
+    "LOCK_WAIT_S",
+    "LookedAt",
+    "check_first",
+    "looking_at_packs",
+    "owning",
+    "principal_of",
+    "reading",
+    "signed_in",
+]

@@ -1,0 +1,101 @@
+"""Explaining the policy: its matrix, why a rule asks, and the verdict that a call would get.
+
+Law: nothing is run, stored or read from a record; an explanation is the policy's own answer.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from condor.core.errors import RefusedInput
+from condor.core.policy import (
+    POLICY_RULES,
+    PolicyContext,
+    evaluate_tool_policy,
+    policy_call,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from condor.core.ids import Json
+    from condor.core.policy import PolicyRule, ToolDescriptor
+
+_WHY = {rule.rule_id: rule.why for rule in POLICY_RULES}
+
+#: Why a low tier counts as high, in words.
+PROMOTION_WORDS: Mapping[str, str] = {
+    "destructive-op": "the op takes something away",
+    "op-unknown": "the op is not one of the tool's own",
+    "destructive-content": "the arguments take something away",
+    "tier-missing": "the tool declares no tier",
+    "denied-effect": "a person has denied the same effect in this run",
+    "untrusted-plan": "the plan was made after untrusted text entered the run",
+}
+
+
+def rule_reason(rule_id: str) -> str:
+    """Why a rule decides as it does, in one line; empty for a rule that is not there."""
+    return _WHY.get(rule_id, "")
+
+
+def policy_matrix() -> list[dict[str, Json]]:
+    """The rows of the matrix in the order in which they are asked; None matches anything."""
+    return [
+        {
+            "ruleId": rule.rule_id,
+            "policyClass": rule.policy_class,
+            "effectiveTier": rule.tier,
+            "dispatch": _dispatch_of(rule),
+            "decision": rule.decision,
+            "why": rule.why,
+        }
+        for rule in POLICY_RULES
+    ]
+
+
+def _dispatch_of(rule: PolicyRule) -> str | None:
+    if rule.supervised is None:
+        return None
+    return "guarded, ambient" if rule.supervised else "autonomous"
+
+
+def explain_call(
+    tool: ToolDescriptor, args: Mapping[str, Json], *, autonomy: str, registered: object = None
+) -> dict[str, Json]:
+    """The verdict on a call whose arguments are these, dispatched under this autonomy.
+
+    Args:
+        registered: what the static registry says of the tool's effect class.
+
+    Raises:
+        RefusedInput: an argument that the tool does not have.
+    """
+    unknown = sorted(set(args) - set(tool.args_by_name)) if tool.args_closed else []
+    if unknown:
+        raise RefusedInput(
+            f"{tool.name} has no argument {', '.join(map(ascii, unknown))}; "
+            f"it has {', '.join(tool.args_by_name) or 'none'}",
+            code="unknown_argument",
+        )
+    call = policy_call(tool, args, registered=registered)
+    verdict = evaluate_tool_policy(call, PolicyContext(autonomy=autonomy))
+    missing = [spec.name for spec in tool.args if spec.required and args.get(spec.name) is None]
+    return {
+        "tool": tool.name,
+        "op": call.op if isinstance(call.op, str) else None,
+        "autonomy": autonomy,
+        "decision": verdict.decision,
+        "ruleId": verdict.rule_id,
+        "policyClass": verdict.policy_class,
+        "hitlTier": tool.hitl_tier,
+        "effectiveTier": verdict.effective_tier,
+        "promotions": list(verdict.promotions),
+        "why": rule_reason(verdict.rule_id),
+        "roles": sorted(tool.roles),
+        "approverRoles": [] if verdict.allowed else sorted(tool.approver_roles or tool.roles),
+        "missing": list(missing),
+    }
+
+
+__all__ = ["PROMOTION_WORDS", "explain_call", "policy_matrix", "rule_reason"]
