@@ -88,6 +88,15 @@ def short_token(value: object) -> str:
     return base64.b32encode(hashlib.sha256(canonical_json(value)).digest())[:26].decode().lower()
 
 
+def exact_word(value: object) -> str | None:
+    """A text as the plain ``str`` it is; None for anything that is no text.
+
+    Decided by the real type alone: no ``__class__``, ``__eq__`` or ``__hash__`` of a foreign object
+    is asked.
+    """
+    return str.__str__(value) if issubclass(type(value), str) else None
+
+
 def kind_of(value: object) -> str:
     """What kind of JSON a foreign value is, for a message that must not quote it."""
     match value:

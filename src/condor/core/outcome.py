@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
 from condor.core.errors import RecordMoved, ToolError
-from condor.core.ids import Json, canonical_json
+from condor.core.ids import Json, canonical_json, exact_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,8 +113,7 @@ def unknown(code: str, message: str) -> StepOutcome:
     return StepOutcome(status=StepStatus.UNKNOWN, code=code, message=message)
 
 
-def _of_result(result: ToolResult) -> StepOutcome:
-    status = StepStatus(result.outcome)
+def _of_result(result: ToolResult, status: StepStatus) -> StepOutcome:
     code = "" if status in FULFILLED else "tool_said_so"
     message = result.value[:_SAID_CHARS_MAX] if code and isinstance(result.value, str) else ""
     return StepOutcome(
@@ -188,8 +187,7 @@ def _is_askable(need: NeedInput) -> bool:
 def _is_field(item: object) -> bool:
     return (
         isinstance(item, InputField)
-        and isinstance(item.name, str)
-        and bool(item.name.strip())
+        and bool((exact_word(item.name) or "").strip())
         and is_json([item.name, item.label, item.type])
     )
 
@@ -205,9 +203,11 @@ def classify_step_outcome(returned: object, *, effectful: bool) -> StepOutcome |
         case NeedInput():
             if _is_askable(returned):
                 return returned
-        case ToolResult(outcome="succeeded" | "degraded" | "failed" | "skipped"):
-            if is_json(returned.value):
-                return _of_result(returned)
+        case ToolResult():
+            said = exact_word(returned.outcome)
+            status = next((status for status in SETTLED if status == said), None)
+            if status is not None and is_json(returned.value):
+                return _of_result(returned, status)
         case BaseException() | TimedOut():
             return _of_error(returned, effectful=effectful)
         case _:

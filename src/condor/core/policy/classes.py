@@ -9,6 +9,8 @@ import re
 import unicodedata
 from enum import StrEnum
 
+from condor.core.ids import exact_word
+
 
 class PolicyClass(StrEnum):
     """What a tool does to the world."""
@@ -43,15 +45,6 @@ DESTRUCTIVE_OPS = frozenset({"delete", "void", "remove", "cancel", "discontinue"
 
 
 _NOT_A_LETTER = re.compile(r"[^a-z]+")
-
-
-def exact_word(value: object) -> str | None:
-    """A text as the plain ``str`` it is; None for anything that is no text.
-
-    Decided by the real type alone: no ``__class__``, ``__eq__`` or ``__hash__`` of a foreign object
-    is asked.
-    """
-    return str.__str__(value) if issubclass(type(value), str) else None
 
 
 def letters_of(text: str) -> str:

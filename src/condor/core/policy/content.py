@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Literal, cast
 
-from condor.core.policy.classes import DESTRUCTIVE_OPS, exact_word, letters_of
+from condor.core.ids import exact_word
+from condor.core.policy.classes import DESTRUCTIVE_OPS, letters_of
 
 #: Deeper than this nothing is looked at: it counts as destructive (edges refuse depth 32 first).
 _DEPTH_MAX = 32

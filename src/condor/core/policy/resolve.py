@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from condor.core.policy.classes import HitlTier, PolicyClass, exact_word, is_destructive_op
+from condor.core.ids import exact_word
+from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op
 from condor.core.policy.content import destructive_content
 from condor.core.policy.descriptor import Effect, ToolDescriptor
 from condor.core.policy.verdict import PolicyCall, PolicyContext, evaluate_tool_policy

@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from condor.core.policy.classes import HitlTier, PolicyClass, exact_word, is_destructive_op, is_supervised
+from condor.core.ids import exact_word
+from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op, is_supervised
 from condor.core.policy.rules import POLICY_RULES, Decision, PolicyRule
 
 Promotion = Literal[
