@@ -110,6 +110,14 @@ class Desk:
         """Start a run of a plan."""
         return (await self.condor.start(plan={"steps": list(steps)}, principal=principal, **rest)).id
 
+    async def seen(self, run_id: str, kind: str, *, count: int = 1) -> None:
+        """Until the log of a run has so many events of a kind."""
+        async with asyncio.timeout(PATIENCE_S):
+            async for event in self.condor.watch(run_id, follow=True):
+                count -= event.kind == kind
+                if count <= 0:
+                    return
+
     async def rest(self, run_id: str) -> Any:
         """The snapshot at the run's next rest."""
         async with asyncio.timeout(PATIENCE_S):

@@ -15,7 +15,6 @@ from condor import (
     HitlTier,
     NotAnApprover,
     Principal,
-    RunNotSuspendedError,
     SuspensionExpired,
 )
 from condor.core.errors import RefusedInput, UnknownId
@@ -177,7 +176,7 @@ async def test_the_order_of_the_checks(tmp_path: Path, ledger: Ledger) -> None:
             await desk.answer(card, {"bad": 1}, AUDITOR)
         with pytest.raises(NotAnApprover):
             await desk.answer(card, {"approved": True}, AUDITOR)
-        with pytest.raises(AlreadyDecided, match="already approved by Bob Ode at 2026-11-30T09:00:00.000Z"):
+        with pytest.raises(AlreadyDecided, match=r"already approved by Bob Ode at 2026-11-30T09:00:00\.000Z"):
             await desk.answer(card, {"approved": True}, CAT)
 
 
@@ -247,7 +246,7 @@ async def test_a_late_answer_is_refused_and_nothing_runs(tmp_path: Path, ledger:
         assert card["expiresAt"] == "2026-11-30T09:01:00.000Z"
         desk.clock.advance(60)
         for approved in (True, False):
-            with pytest.raises(SuspensionExpired, match="expired at 2026-11-30T09:01:00.000Z; nothing was run"):
+            with pytest.raises(SuspensionExpired, match=r"at 2026-11-30T09:01:00\.000Z; nothing was run"):
                 await desk.answer(card, {"approved": approved})
         assert ledger.count() == 0
         await desk.condor._running().sweep()
@@ -330,7 +329,9 @@ async def test_an_expiry_of_a_corrupt_run_stops_no_other(tmp_path: Path, ledger:
         bad = (await desk.run(WRITE))["runId"]
         good = (await desk.run(WRITE))["runId"]
     with sqlite3.connect(home / "condor.db") as database:
-        database.execute("UPDATE payload SET value = '{\"nodes\": 7}' WHERE key = 'graph' AND run_id = ?", (bad,))
+        database.execute(
+            "UPDATE payload SET value = '{\"nodes\": 7}' WHERE key = 'graph' AND run_id = ?", (bad,)
+        )
     late = SeededClock(1, at=MORNING + datetime.timedelta(days=1))
     async with open_desk(home, write_tool(ledger), clock=late, check=False) as desk:
         shown = [(await desk.condor._stored().run(run_id)) for run_id in (bad, good)]

@@ -83,18 +83,22 @@ def decided_by(state: RunState, row: SuspensionRow) -> Principal:
 
 
 def given_approval(state: RunState, step_id: StepId) -> GivenApproval | None:
-    """The step's unconsumed approval, if there is one."""
-    for row in state.suspensions_of(step_id):
-        if row.status == "approved" and not row.consumed:
-            card = state.payload(f"card:{row.suspend_id}") or {}
-            alerts = card.get("evidence", {}).get("alerts", [])
-            return GivenApproval(
-                suspend_id=row.suspend_id,
-                contract_hash=row.contract_hash,
-                answer=Answer(reason_code=ReasonCode.APPROVAL, body=answer_body(state, row)),
-                alerts=tuple(alerts),
-            )
-    return None
+    """The unconsumed answer to the step's latest approval card; an earlier one was overtaken by it."""
+    cards = [
+        row
+        for row in state.suspensions_of(step_id)
+        if read_reason_code(row.reason_code) is ReasonCode.APPROVAL
+    ]
+    if not cards or cards[-1].status != "approved" or cards[-1].consumed:
+        return None
+    row = cards[-1]
+    card = state.payload(f"card:{row.suspend_id}") or {}
+    return GivenApproval(
+        suspend_id=row.suspend_id,
+        contract_hash=row.contract_hash,
+        answer=Answer(reason_code=ReasonCode.APPROVAL, body=answer_body(state, row)),
+        alerts=tuple(card.get("evidence", {}).get("alerts", [])),
+    )
 
 
 def _denied(state: RunState) -> tuple[frozenset[Digest], frozenset[str]]:
