@@ -58,7 +58,7 @@ wire: $(WIRE)
 	@:
 
 %/node_modules/.package-lock.json: %/package-lock.json
-	@if node -e 'process.exit(process.versions.node.split(".")[0] < 20)' 2>/dev/null && command -v npm >/dev/null; then \
+	@if node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null; then \
 	  npm ci --prefix $* --ignore-scripts --no-audit --no-fund --loglevel=error && touch $@; \
 	else echo "No Node 20 or newer with npm here: the wire tests will be skipped." >&2; fi
 
