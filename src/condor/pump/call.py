@@ -130,3 +130,8 @@ def invocation_of(state: RunState, given: ToolCallInput) -> Invocation:
 def what_came_of_it(outcome: StepOutcome) -> str | None:
     """What an executed row says beside its decision when the call did not succeed."""
     return f"{outcome.status}:{outcome.code}" if outcome.code else None
+
+
+def draws_card(given: ToolCallInput) -> str:
+    """The name of the tool, if it draws a card from its result; else nothing."""
+    return given.tool.name if given.tool.ui_card else ""

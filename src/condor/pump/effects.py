@@ -22,7 +22,7 @@ from condor.core.ids import Digest
 from condor.core.outcome import NeedInput, StepOutcome, StepStatus, classify_step_outcome, failed
 from condor.core.run import EventKind, Principal
 from condor.core.suspend import idempotency_key
-from condor.pump.call import decided_by, invocation_of, what_came_of_it
+from condor.pump.call import decided_by, draws_card, invocation_of, what_came_of_it
 from condor.pump.segment import Segment, entry
 from condor.pump.staging import Staging
 
@@ -138,7 +138,7 @@ async def _enter(segment: Segment, effect: _Effect) -> Suspend | None:
 
 def _settle_effect(segment: Segment, effect: _Effect, outcome: StepOutcome, *, decision: str) -> None:
     step_id = effect.given.node.step_id
-    segment.settle(step_id, outcome, effectful=True)
+    segment.settle(step_id, outcome, effectful=True, drawn_by=draws_card(effect.given))
     segment.audit(
         entry(
             segment,

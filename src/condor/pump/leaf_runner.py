@@ -26,7 +26,7 @@ from condor.core.outcome import (
     failed,
 )
 from condor.core.run import EventKind
-from condor.pump.call import call_of, given_approval, invocation_of, what_came_of_it
+from condor.pump.call import call_of, draws_card, given_approval, invocation_of, what_came_of_it
 from condor.pump.effects import resume_effect, run_effect
 from condor.pump.segment import LookAgain, Segment, entry
 
@@ -126,7 +126,7 @@ async def _run_read(segment: Segment, given: ToolCallInput, leaf: Execute) -> Su
     outcome = classify_step_outcome(returned, effectful=False)
     if isinstance(outcome, NeedInput):
         return ask_for_input(given, outcome)
-    segment.settle(step_id, outcome)
+    segment.settle(step_id, outcome, drawn_by=draws_card(given))
     segment.audit(
         entry(
             segment,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from condor.core.audit import AuditEntry, encode_entry
 from condor.core.errors import OurBug, StoreUnavailable
-from condor.core.outcome import StepOutcome, StepStatus
+from condor.core.outcome import FULFILLED, StepOutcome, StepStatus
 from condor.core.run import EventKind, RunStatus, TransitionCause, check_transition
 from condor.core.suspend import Origin, ReasonCode
 from condor.ports.clock import Clock, timestamp
@@ -113,8 +113,19 @@ class Segment:
         self.state.steps[row.step_id] = row
         self.facts.step(row)
 
-    def settle(self, step_id: StepId, outcome: StepOutcome, *, effectful: bool = False) -> None:
-        """A step has ended: memory at once, the store with the next unit."""
+    def settle(
+        self,
+        step_id: StepId,
+        outcome: StepOutcome,
+        *,
+        effectful: bool = False,
+        drawn_by: str = "",
+    ) -> None:
+        """A step has ended: memory at once, the store with the next unit.
+
+        Args:
+            drawn_by: the tool that draws a card from this result, if it was reached.
+        """
         row = replace(self.state.row(step_id), status=outcome.status, code=outcome.code)
         self.state.put_step(row)
         self.facts.step(row)
@@ -131,6 +142,8 @@ class Segment:
             attempt=row.attempt,
             result=f"result:{step_id}",
         )
+        if drawn_by and outcome.status in FULFILLED:
+            self.event(EventKind.CARD_RENDERED, stepId=step_id, tool=drawn_by, block=f"result:{step_id}")
         self.effect_at_stake = self.effect_at_stake or effectful
 
     # -- committing --------------------------------------------------------------------------

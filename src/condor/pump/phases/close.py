@@ -135,6 +135,9 @@ def _stage_text(segment: Segment, closing: Closing, moves: Staging) -> None:
     notices = [{"kind": n.kind, "stepId": n.step_id, "text": n.text} for n in closing.notices]
     segment.payload("closing", {"text": closing.text, "notices": notices}, moves)
     segment.event(EventKind.TEXT_DONE, moves, text="closing")
+    for index, notice in enumerate(closing.notices):
+        facts = {"kind": notice.kind, "stepId": notice.step_id, "index": index, "text": "closing"}
+        moves.event(EventKind.CLAIM_CORRECTED, facts)
 
 
 def _stage_terminal(
