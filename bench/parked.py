@@ -20,8 +20,8 @@ from bench.rounds import run_apart
 from bench.units import renamed, units_of_one_run
 from bench.workload import spread
 from condor import Condor
-from condor.bootstrap import SystemClock
 from condor.core.suspend import ReasonCode, suspend_id
+from condor.ports.clock import SystemClock
 from condor.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:

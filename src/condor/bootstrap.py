@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import datetime
 import logging
-import os
-import time
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +27,7 @@ from condor.core.errors import (
 from condor.core.ids import Json, SessionId
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent, RunStatus
 from condor.dispatch import LocalDispatcher
+from condor.ports.clock import SystemClock
 from condor.ports.encoding import BODY_BYTES_MAX
 from condor.ports.faults import Faults, no_faults
 from condor.ports.packs import OpenedPack, Pack, PackSetup
@@ -44,6 +42,7 @@ from condor.tools.invocation import LocalToolbox
 from condor.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
+    import datetime
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from condor.config import Settings
@@ -53,35 +52,10 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-_CROCKFORD = "0123456789abcdefghjkmnpqrstvwxyz"
 #: Seconds between two looks for expired cards and runs that stand still.
 _TEND_EVERY_S = 5.0
 #: Seconds that a closing process gives to work in flight; what is left goes on at the next start.
 _GRACE_S = 10.0
-
-
-class SystemClock:
-    """The machine's clocks, and ids of 48 bits of time and 80 of chance (as ULID), ordered in a process."""
-
-    def __init__(self) -> None:
-        """Start at now."""
-        self._last = 0
-
-    def now(self) -> datetime.datetime:
-        """Wall time, UTC."""
-        return datetime.datetime.now(datetime.UTC)
-
-    def monotonic(self) -> float:
-        """Seconds that never go back."""
-        return time.monotonic()
-
-    def new_id(self, prefix: str) -> str:
-        """``prefix_`` and 26 characters."""
-        value = (time.time_ns() // 1_000_000) << 80 | int.from_bytes(os.urandom(10))
-        if value <= self._last:
-            value = self._last + 1
-        self._last = value
-        return f"{prefix}_" + "".join([_CROCKFORD[value >> shift & 31] for shift in range(125, -5, -5)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -374,6 +348,11 @@ class Condor:
     def default_principal(self) -> Principal | None:
         """Who a demo's commands act as when nobody is named."""
         return next((pack.default_principal for pack in self._opened if pack.default_principal), None)
+
+    @property
+    def demo_request(self) -> str | None:
+        """A request that shows what the packs are for."""
+        return next((pack.demo_request for pack in self._opened if pack.demo_request), None)
 
     @property
     def notes(self) -> Sequence[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from condor.cli.coroutines import run_to_end
 from condor.cli.options import as_option, home_option, json_option, utf8
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def stop_command(run_id: str, reason: str, user: str | None, home: Path, *, as_j
     from condor.cli.screen import Screen
 
     screen = Screen(as_json=as_json)
-    _report(screen, asyncio.run(_stopped(screen, place_to_change(home), run_id, reason, user)), home)
+    _report(screen, run_to_end(_stopped(screen, place_to_change(home), run_id, reason, user)), home)
     return 0
 
 
@@ -95,7 +95,7 @@ def _give(
     from condor.cli.screen import Screen
 
     screen = Screen(as_json=as_json)
-    snapshot = asyncio.run(_given(screen, place_to_change(home), suspend_id, data, user, only))
+    snapshot = run_to_end(_given(screen, place_to_change(home), suspend_id, data, user, only))
     _report(screen, snapshot, home)
     return exit_of_run(snapshot["status"])
 

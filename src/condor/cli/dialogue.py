@@ -6,11 +6,11 @@ Law 2: whoever answered first is right. If it was somebody else, that is said, a
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from condor.cli.asking import LeftOpen, ask_choice, ask_text
 from condor.cli.card import suspend_card, who_may_answer
+from condor.cli.coroutines import run_to_end
 from condor.cli.following import Snapshot, follow, last_seq
 from condor.cli.forms import ask_form, ask_reconcile
 from condor.cli.home import home_words
@@ -43,7 +43,7 @@ def converse(screen: Screen, place: Place, who: Principal, run: Snapshot) -> Sna
             left.add(str(card["suspendId"]))
             run = _as_it_is_now(screen, place, card, run)
         else:
-            run = asyncio.run(_answered(screen, place, who, card, data))
+            run = run_to_end(_answered(screen, place, who, card, data))
     return run
 
 
@@ -116,7 +116,7 @@ def _as_it_is_now(screen: Screen, place: Place, card: Mapping[str, Any], run: Sn
         async with reading(place) as condor:
             return await condor.show(str(run["runId"]))
 
-    now = asyncio.run(read())
+    now = run_to_end(read())
     current = next((one for one in now["suspensions"] if one["suspendId"] == card["suspendId"]), None)
     if current is not None and current["status"] != "pending":
         screen.line(f"It was {current['status']} by {current.get('decidedByDisplay')} meanwhile.", "yellow")

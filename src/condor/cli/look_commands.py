@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from condor.cli.coroutines import run_to_end
 from condor.cli.options import home_option, json_option, utf8
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _read(home: Path, read: Callable[[Condor], Awaitable[Any]]) -> Any:
         async with reading(place_to_read(home)) as condor:
             return await read(condor)
 
-    return asyncio.run(session())
+    return run_to_end(session())
 
 
 async def _paged(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from condor.cli.coroutines import run_to_end
 from condor.cli.options import as_option, autonomy_option, home_option, json_option, utf8
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def begin(
     """Start a run and follow it to its first rest; who asked, and the run."""
     begun: list[str] = []
     try:
-        return asyncio.run(_begun(screen, place, begun, text=text, plan=plan, autonomy=autonomy, user=user))
+        return run_to_end(_begun(screen, place, begun, text=text, plan=plan, autonomy=autonomy, user=user))
     except KeyboardInterrupt:
         if begun:
             screen.note(f"condor: run {begun[0]} goes on when this home is next opened to change it")

@@ -43,6 +43,8 @@ class OpenedPack:
     default_principal: Principal | None = None
     #: The day of the record; None: today.
     today: datetime.date | None = None
+    #: A request that shows what the pack is for (`condor demo`); None: it has none.
+    demo_request: str | None = None
     #: Lines to tell the person who opened it (for example that demo data was made).
     notes: Sequence[str] = field(default_factory=tuple)
 
