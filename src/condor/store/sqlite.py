@@ -66,8 +66,10 @@ _RUNS: Final = f"{RUN} WHERE run_id < ? ORDER BY run_id DESC LIMIT ?"
 _RUNS_IN: Final = f"{RUN} WHERE status = ? AND run_id < ? ORDER BY run_id DESC LIMIT ?"
 _IDS_IN: Final = "SELECT run_id FROM run WHERE status = ? ORDER BY run_id"
 _CLOCK: Final = "(SELECT value FROM meta WHERE key = 'clock')"
+#: Without a hint SQLite takes the index on status, and sorts all that is pending.
 _DUE: Final = (
-    f"{SUSPENSION} WHERE status = 'pending' AND expires_at <= max(?, {_CLOCK}) ORDER BY expires_at LIMIT ?"
+    f"{SUSPENSION} INDEXED BY suspension_due WHERE status = 'pending' AND expires_at <= max(?, {_CLOCK}) "
+    "ORDER BY expires_at LIMIT ?"
 )
 _OPENED: Final = "SELECT opened FROM suspension WHERE suspend_id = ?"
 #: By which columns cards are asked for, and the index that answers.
@@ -211,20 +213,21 @@ class SqliteStore:
         self, wanted: AuditFilter, *, limit: int = 1_000, after: tuple[str, int] = ("", 0)
     ) -> Sequence[AuditRow]:
         """Audit rows by run and sequence."""
-        return await self._read_long(partial(list_audit, wanted=wanted, limit=limit, after=after))
+        with closing(self._long_reader()) as connection:
+            return await self._in_thread(partial(list_audit, connection, wanted, limit, after))
 
     async def audit_chains(self, run_id: str | None = None) -> AsyncIterator[AuditChain]:
         """Every run's chain, each as of one moment."""
         after = ""
-        while True:
-            page = await self._read_long(
-                partial(next_chains, run_id=run_id, after=after, limit=_CHAINS_A_READ)
-            )
-            for chain in page:
-                yield chain
-            if run_id is not None or len(page) < _CHAINS_A_READ:
-                return
-            after = page[-1].run_id
+        with closing(self._long_reader()) as connection:
+            while True:
+                read = partial(next_chains, connection, run_id, after, _CHAINS_A_READ)
+                page = await self._in_thread(read)
+                for chain in page:
+                    yield chain
+                if run_id is not None or len(page) < _CHAINS_A_READ:
+                    return
+                after = page[-1].run_id
 
     async def erase_payloads(self, run_id: str) -> int:
         """Empty the payloads of a run, in the file and in the write-ahead log too."""
@@ -277,13 +280,13 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise StoreUnavailable(f"the database cannot be read: {error}") from error
 
-    async def _read_long(self, read: Callable[[sqlite3.Connection], _T]) -> _T:
-        def in_thread() -> _T:
-            with closing(open_reader(self._path)) as connection:
-                connection.text_factory = lambda text: text.decode(errors="replace")
-                return read(connection)
+    def _long_reader(self) -> sqlite3.Connection:
+        if self._closed:
+            raise StoreUnavailable("the store is closed")
+        return open_reader(self._path)
 
+    async def _in_thread(self, read: Callable[[], _T]) -> _T:
         try:
-            return await asyncio.to_thread(in_thread)
+            return await asyncio.to_thread(read)
         except sqlite3.Error as error:
             raise StoreUnavailable(f"the database cannot be read: {error}") from error

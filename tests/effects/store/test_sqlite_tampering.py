@@ -157,6 +157,24 @@ async def test_a_removed_run_is_named(audited: Path) -> None:
     await store.close()
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("audit_seq", "'many'"), ("audit_seq", "7"), ("audit_head", "x'ff'"), ("audit_head", "''")],
+)
+async def test_an_edited_run_row_is_named(audited: Path, column: str, value: str) -> None:
+    """Count and head of the run are held against its rows, whatever stands there."""
+    sql(audited, f"UPDATE run SET {column} = {value} WHERE run_id = :run")
+    bad = [verdict for verdict in await verdicts(audited) if not verdict.kept]
+    assert [(verdict.run_id, verdict.what) for verdict in bad] == [(RUN, "head-mismatch")]
+
+
+async def test_rows_under_ids_that_are_no_text_are_missed(audited: Path) -> None:
+    """They are nobody's; the run they were taken from says which is gone."""
+    sql(audited, "UPDATE audit SET run_id = x'ff' WHERE run_id = :run AND seq = 4")
+    bad = [verdict for verdict in await verdicts(audited) if not verdict.kept]
+    assert [(verdict.run_id, verdict.what, verdict.first_bad_seq) for verdict in bad] == [(RUN, "removed", 4)]
+
+
 async def test_an_emptied_audit_accuses_every_run(audited: Path) -> None:
     """Each run says how many rows it wrote."""
     sql(audited, "DELETE FROM audit")
