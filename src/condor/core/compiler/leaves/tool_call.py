@@ -117,7 +117,9 @@ def _one_of(roles: frozenset[str]) -> str:
 
 def _gated(given: ToolCallInput, call: PolicyCall, verdict: PolicyVerdict) -> LeafStep:
     """The policy says: a person decides."""
-    if call_digest(given.tool.name, resolved_input(given)) in given.denied_calls:
+    # Where a person has said yes to this very step, the no to its twin is not about it.
+    asked = given.approval is not None
+    if not asked and call_digest(given.tool.name, resolved_input(given)) in given.denied_calls:
         return Settle(outcome=skipped("denied_before", "a person has declined exactly this call in this run"))
     if given.evidence is None and given.tool.preview is not None:
         return NeedEvidence(args=given.args)
