@@ -26,9 +26,9 @@ _HEAD: Final = (
     "SELECT run_id, CAST(audit_seq AS INTEGER), CAST(audit_head AS TEXT) FROM run WHERE run_id = ?1"
 )
 #: An id that is no text is no run's: the run that it was taken from misses a row, and says so.
-_IN_ORDER: Final = "run_id > ?1 AND typeof(run_id) = 'text' ORDER BY run_id LIMIT ?2"
-_HEADS: Final = _HEAD.replace("run_id = ?1", _IN_ORDER)
-_NAMED: Final = f"SELECT DISTINCT run_id FROM audit WHERE {_IN_ORDER}"
+_HEADS: Final = _HEAD.replace("run_id = ?1", "run_id > ? AND typeof(run_id) = 'text' ORDER BY run_id LIMIT ?")
+_NAMED: Final = """SELECT DISTINCT run_id FROM audit WHERE run_id > ? AND typeof(run_id) = 'text'
+    ORDER BY run_id LIMIT ?"""
 _ROWS_OF: Final = f"{AUDIT} WHERE run_id = ? ORDER BY position"
 _ROWS: Final = f"{AUDIT} WHERE run_id > ? AND run_id <= ? ORDER BY run_id, position"
 
