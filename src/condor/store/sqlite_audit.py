@@ -7,19 +7,25 @@ to judge them is ``core.audit.verify_chain``'s.
 from __future__ import annotations
 
 import sqlite3
+from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from condor.core.ids import RunId
 from condor.ports.store import AuditChain, AuditFilter, AuditRow
-from condor.store.sqlite_rows import AUDIT, audits_of
+from condor.store.sqlite_rows import AUDIT, audit_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+_T = TypeVar("_T")
+
+#: A body that is no JSON fits no filter; it is verification's to name it.
 _LIST: Final = f"""{AUDIT} WHERE (run_id, seq) > (?1, ?2)
-    AND (?3 IS NULL OR body ->> '$.ruleId' = ?3) AND (?4 IS NULL OR body ->> '$.decision' = ?4)
-    AND (?5 IS NULL OR body ->> '$.tool' = ?5) AND (?6 IS NULL OR body ->> '$.actor' = ?6)
+    AND (?3 IS NULL OR (json_valid(body) AND body ->> '$.ruleId' = ?3))
+    AND (?4 IS NULL OR (json_valid(body) AND body ->> '$.decision' = ?4))
+    AND (?5 IS NULL OR (json_valid(body) AND body ->> '$.tool' = ?5))
+    AND (?6 IS NULL OR (json_valid(body) AND body ->> '$.actor' = ?6))
     ORDER BY run_id, seq LIMIT ?7"""
 _LIST_RUN: Final = _LIST.replace("WHERE", "WHERE run_id = ?8 AND", 1)
 _HEAD: Final = (
@@ -42,8 +48,8 @@ def list_audit(
     """Rows that fit a filter, by run and sequence."""
     values: tuple[object, ...] = (*after, wanted.rule_id, wanted.decision, wanted.tool, wanted.actor, limit)
     if wanted.run_id is None:
-        return audits_of(connection.execute(_LIST, values).fetchall())
-    return audits_of(connection.execute(_LIST_RUN, (*values, wanted.run_id)).fetchall())
+        return _tolerant(connection, lambda: _rows(connection, _LIST, values))
+    return _tolerant(connection, lambda: _rows(connection, _LIST_RUN, (*values, wanted.run_id)))
 
 
 def next_chains(
@@ -52,11 +58,7 @@ def next_chains(
     """One run's chain, or the next ``limit`` runs' in run order, all of one moment."""
     connection.execute("BEGIN")
     try:
-        heads, rows = _read(connection, run_id, after, limit)
-    except sqlite3.OperationalError:
-        # Somebody has put bytes that are no text where a text belongs; they are judged as they look.
-        connection.text_factory = _as_it_looks
-        heads, rows = _read(connection, run_id, after, limit)
+        heads, rows = _tolerant(connection, lambda: _read(connection, run_id, after, limit))
     finally:
         connection.execute("COMMIT")
     by_run = {name: list(group) for name, group in groupby(rows, lambda row: row.run_id)}
@@ -72,15 +74,24 @@ def _read(
     """What the run rows say, by run in order, and the audit rows of the same runs."""
     if run_id is not None:
         heads = {name: (seq, head) for name, seq, head in connection.execute(_HEAD, (run_id,))}
-        rows = audits_of(connection.execute(_ROWS_OF, (run_id,)).fetchall())
+        rows = _rows(connection, _ROWS_OF, (run_id,))
         return heads or ({run_id: _NO_RUN} if rows else {}), rows
     said = {name: (seq, head) for name, seq, head in connection.execute(_HEADS, (after, limit))}
     named = {name for (name,) in connection.execute(_NAMED, (after, limit))}
     heads = {name: said.get(name, _NO_RUN) for name in sorted({*said, *named})[:limit]}
     if not heads:
         return {}, []
-    return heads, audits_of(connection.execute(_ROWS, (after, max(heads))).fetchall())
+    return heads, _rows(connection, _ROWS, (after, max(heads)))
 
 
-def _as_it_looks(text: bytes) -> str:
-    return text.decode(errors="replace")
+def _rows(connection: sqlite3.Connection, query: str, values: tuple[object, ...]) -> list[AuditRow]:
+    return [audit_of(row) for row in connection.execute(query, values).fetchall()]
+
+
+def _tolerant(connection: sqlite3.Connection, read: Callable[[], _T]) -> _T:
+    """Read; if bytes that are no text were put where a text belongs, they are read as they look."""
+    try:
+        return read()
+    except sqlite3.OperationalError:
+        connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+        return read()

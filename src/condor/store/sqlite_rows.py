@@ -5,14 +5,11 @@ Law: a value that no enumeration has (a hand-edited database) is an error that n
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from condor.core.outcome import StepStatus
 from condor.core.run import EventKind, RunStatus
 from condor.ports.store import AuditRow, RunRow, StepRow, StoredEvent, SuspensionRow
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 RUN: Final = """SELECT run_id, tenant_id, session_id, status, epoch, rev, seq, answers, audit_seq, audit_head,
     CAST(requester AS BLOB), autonomy, CAST(halt AS BLOB), created_at, updated_at FROM run"""
@@ -92,8 +89,3 @@ def event_of(row: Raw) -> StoredEvent:
 def audit_of(row: Raw) -> AuditRow:
     """A row of ``AUDIT``."""
     return AuditRow(run_id=row[0], seq=row[1], body=row[2], prev_hash=row[3], hash=row[4])
-
-
-def audits_of(rows: Sequence[Raw]) -> list[AuditRow]:
-    """Rows of ``AUDIT``."""
-    return [audit_of(row) for row in rows]

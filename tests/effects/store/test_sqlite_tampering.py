@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from condor.core.audit import ChainVerdict, verify_chain
-from condor.ports.store import Transition
+from condor.ports.store import AuditFilter, Transition
 from condor.store.sqlite import SqliteStore
 from condor.testing.store_units import all_of, at, creation, entry, run_name
 
@@ -173,6 +173,15 @@ async def test_rows_under_ids_that_are_no_text_are_missed(audited: Path) -> None
     sql(audited, "UPDATE audit SET run_id = x'ff' WHERE run_id = :run AND seq = 4")
     bad = [verdict for verdict in await verdicts(audited) if not verdict.kept]
     assert [(verdict.run_id, verdict.what, verdict.first_bad_seq) for verdict in bad] == [(RUN, "removed", 4)]
+
+
+async def test_a_tampered_audit_is_still_listed(audited: Path) -> None:
+    """A row that is no JSON any more is in the list, and fits no filter."""
+    sql(audited, "UPDATE audit SET body = 'x', hash = x'ff' WHERE run_id = :run AND seq = 4")
+    store = SqliteStore.open(audited, read_only=True)
+    assert len(await store.audit(AuditFilter(run_id=RUN))) == ROWS
+    assert len(await store.audit(AuditFilter(run_id=RUN, decision="denied"))) == ROWS - 2
+    await store.close()
 
 
 async def test_an_emptied_audit_accuses_every_run(audited: Path) -> None:
