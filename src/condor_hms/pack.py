@@ -22,6 +22,8 @@ __all__ = ["PACK", "HospitalPack"]
 
 #: Who a demonstration acts as when nobody is named.
 _DEFAULT_PRINCIPAL = "dr-okafor"
+#: What shows the pack at work: a prescription, whose card has the record's own warnings.
+_DEMO_REQUEST = "Start Melissa Smith on nitrofurantoin 100 mg twice a day for 5 days for her UTI."
 #: The one resource that tells whether the demonstration record was loaded.
 _DEMO_MARKER = "Organization/hms-demo-hospital"
 
@@ -113,6 +115,7 @@ def _pack_of(fhir: FhirStore, *, demo: bool, notes: tuple[str, ...]) -> OpenedPa
         principals=people,
         default_principal=next(who for who in people if who.id == _DEFAULT_PRINCIPAL),
         today=today,
+        demo_request=_DEMO_REQUEST,
         notes=notes,
     )
 

@@ -14,8 +14,13 @@ from typing import NoReturn
 import click
 
 from condor.cli.answer_commands import answer_command, approve_command, deny_command, stop_command
+from condor.cli.audit_command import audit_command
+from condor.cli.demo_command import demo_command
+from condor.cli.doctor_command import doctor_command
 from condor.cli.look_commands import pending_command, runs_command, show_command
+from condor.cli.policy_command import policy_command
 from condor.cli.run_command import run_command
+from condor.cli.tools_command import tools_command
 
 
 @click.group(
@@ -46,6 +51,11 @@ for _command in (
     stop_command,
     show_command,
     runs_command,
+    audit_command,
+    policy_command,
+    tools_command,
+    doctor_command,
+    demo_command,
 ):
     condor.add_command(_command)
 

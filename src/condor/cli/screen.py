@@ -48,8 +48,13 @@ class Screen:
         return _console(stderr=True)
 
     def show(self, what: RenderableType) -> None:
-        """Draw a result."""
-        self.out.print(what, soft_wrap=False)
+        """Draw a result; into a file without the blanks that fill a line."""
+        if self.out.is_terminal:
+            self.out.print(what)
+            return
+        with self.out.capture() as captured:
+            self.out.print(what)
+        print("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
     def line(self, text: str, style: str = "") -> None:
         """One line of a result; wrapped at words, never cut."""

@@ -13,6 +13,7 @@ from condor.core.policy import (
     PolicyContext,
     evaluate_tool_policy,
     policy_call,
+    resolve_policy_class,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +38,11 @@ PROMOTION_WORDS: Mapping[str, str] = {
 def rule_reason(rule_id: str) -> str:
     """Why a rule decides as it does, in one line; empty for a rule that is not there."""
     return _WHY.get(rule_id, "")
+
+
+def class_of(tool: ToolDescriptor) -> str:
+    """The effect class of a tool as its descriptor resolves."""
+    return str(resolve_policy_class(tool.policy_class, None, tool.metadata))
 
 
 def policy_matrix() -> list[dict[str, Json]]:
@@ -98,4 +104,4 @@ def explain_call(
     }
 
 
-__all__ = ["PROMOTION_WORDS", "explain_call", "policy_matrix", "rule_reason"]
+__all__ = ["PROMOTION_WORDS", "class_of", "explain_call", "policy_matrix", "rule_reason"]

@@ -1,0 +1,237 @@
+"""``condor audit``: the rows of every run's chain, by filter; verified; exported."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from condor.cli.coroutines import run_to_end
+from condor.cli.options import home_option, json_option, utf8
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from pathlib import Path
+
+    from condor.bootstrap import Condor
+    from condor.ports.store import AuditFilter, AuditRow
+
+#: Rows read at once.
+_PAGE = 1_000
+
+
+def _filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """What rows to take; each is an exact value."""
+    for name, what in (
+        ("actor", "who decided"),
+        ("tool", "which tool"),
+        ("decision", "what was decided (approved, denied, executed …)"),
+        ("rule", "which rule of the policy"),
+        ("run", "which run"),
+    ):
+        command = click.option(f"--{name}", type=utf8, metavar="WORD", help=f"Only rows of this: {what}.")(
+            command
+        )
+    return command
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """The filters as given."""
+
+    run: str | None
+    rule: str | None
+    decision: str | None
+    tool: str | None
+    actor: str | None
+
+    def checked(self) -> AuditFilter:
+        """The store's filter.
+
+        Raises:
+            RefusedInput: a decision that does not exist.
+        """
+        from condor.core.audit import DECISIONS
+        from condor.core.errors import RefusedInput, show
+        from condor.ports.store import AuditFilter
+
+        if self.decision is not None and self.decision not in DECISIONS:
+            raise RefusedInput(
+                f"no decision is called {show(self.decision)}; there are {', '.join(DECISIONS)}"
+            )
+        return AuditFilter(
+            run_id=self.run, rule_id=self.rule, decision=self.decision, tool=self.tool, actor=self.actor
+        )
+
+
+@click.group("audit", invoke_without_command=True)
+@_filter_options
+@home_option
+@json_option
+@click.pass_context
+def audit_command(context: click.Context, home: Path, *, as_json: bool, **words: str | None) -> int:
+    """List the audit: who decided what about which call, in ids, digests and words.
+
+    Filters and --home stand before or after `verify` and `export`.
+    """
+    wanted = _Wanted(**words)
+    context.obj = (wanted, home)
+    if context.invoked_subcommand is not None:
+        return 0
+    return _list(wanted, home, as_json=as_json)
+
+
+@audit_command.command("verify")
+@click.option("--run", type=utf8, metavar="RUN_ID", help="Only this run's chain.")
+@home_option
+@json_option
+@click.pass_context
+def verify_command(context: click.Context, run: str | None, home: Path, *, as_json: bool) -> int:
+    """Check every run's chain; name the first bad row. Exits with 9 when something was found."""
+    from condor.cli.exit_codes import Exit
+    from condor.cli.screen import Screen
+
+    outer, home = _outer(context, home)
+    verdicts = run_to_end(_verdicts(home, run or outer.run))
+    bad = [verdict for verdict in verdicts if not verdict.kept]
+    rows = sum(verdict.rows for verdict in verdicts)
+    screen = Screen(as_json=as_json)
+    if as_json:
+        screen.json(
+            {"kept": not bad, "runs": len(verdicts), "rows": rows, "bad": [_verdict_json(v) for v in bad]}
+        )
+    else:
+        for verdict in bad:
+            screen.line(f"✗ {verdict.message}", "bold red")
+        if bad:
+            screen.line(f"{len(bad)} of {len(verdicts)} chains are broken ({rows} rows read)", "bold red")
+        else:
+            screen.line(f"✓ {len(verdicts)} chains, {rows} rows, unbroken", "green")
+    return Exit.FOUND if bad else Exit.FINE
+
+
+@audit_command.command("export")
+@_filter_options
+@home_option
+@click.pass_context
+def export_command(context: click.Context, home: Path, **words: str | None) -> int:
+    """Write the rows as JSON lines, to be kept elsewhere.
+
+    A row without seq, prevHash and hash, as RFC 8785 JSON, is what its hash covers:
+    sha256(prevHash, newline, seq, newline, row).
+    """
+    from condor.cli.screen import Screen
+
+    outer, home = _outer(context, home)
+    given = {name: value or getattr(outer, name) for name, value in words.items()}
+    screen = Screen(as_json=True)
+
+    async def export() -> None:
+        async for row in _rows(home, _Wanted(**given)):
+            screen.json(row_json(row))
+
+    run_to_end(export())
+    return 0
+
+
+def _outer(context: click.Context, home: Path) -> tuple[_Wanted, Path]:
+    """Filters and home that stood before the subcommand; the home nearest to the end wins."""
+    from click.core import ParameterSource
+
+    wanted, outer_home = context.obj
+    here = context.get_parameter_source("home") is ParameterSource.COMMANDLINE
+    return wanted, home if here else outer_home
+
+
+def _list(wanted: _Wanted, home: Path, *, as_json: bool) -> int:
+    from condor.cli.screen import Screen
+
+    screen = Screen(as_json=as_json)
+
+    async def listed() -> list[dict[str, Any]]:
+        return [row_json(row) async for row in _rows(home, wanted)]
+
+    rows = run_to_end(listed())
+    if as_json:
+        screen.json(rows)
+        return 0
+    if not rows:
+        screen.line("No row of the audit fits.")
+        return 0
+    from condor.cli.audit_table import audit_rows
+
+    for block in audit_rows(rows):
+        screen.show(block)
+    return 0
+
+
+async def _rows(home: Path, wanted: _Wanted) -> AsyncIterator[AuditRow]:
+    """Every row that fits, read page by page."""
+    from condor.cli.home import place_to_read
+    from condor.cli.session import reading
+
+    checked = wanted.checked()
+    async with reading(place_to_read(home)) as condor:
+        await _check_run(condor, wanted.run)
+        after = ("", 0)
+        while page := await condor.audit(checked, limit=_PAGE, after=after):
+            for row in page:
+                yield row
+            if len(page) < _PAGE:
+                return
+            after = (page[-1].run_id, page[-1].seq)
+
+
+async def _verdicts(home: Path, run: str | None) -> list[Any]:
+    from condor.cli.home import place_to_read
+    from condor.cli.session import reading
+
+    async with reading(place_to_read(home)) as condor:
+        verdicts = [verdict async for verdict in condor.verify(run)]
+        if not verdicts:
+            await _check_run(condor, run)
+        return verdicts
+
+
+async def _check_run(condor: Condor, run: str | None) -> None:
+    """A run that does not exist is said, not an empty list.
+
+    Raises:
+        UnknownId: no run, and no row that names it.
+    """
+    from condor.core.errors import UnknownId
+    from condor.ports.store import AuditFilter
+
+    if run is None or await condor.audit(AuditFilter(run_id=run), limit=1):
+        return
+    try:
+        await condor.show(run)
+    except UnknownId:
+        raise UnknownId("run", run, "see `condor runs`") from None
+
+
+def row_json(row: AuditRow) -> dict[str, Any]:
+    """A row as one object: its body's fields, and its place in the chain."""
+    from condor.ports.encoding import decode
+
+    try:
+        body = decode(row.body)
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        body = {"unreadable": row.body.decode("utf-8", "backslashreplace")}
+    return {**body, "runId": row.run_id, "seq": row.seq, "prevHash": row.prev_hash, "hash": row.hash}
+
+
+def _verdict_json(verdict: Any) -> dict[str, Any]:
+    return {
+        "runId": verdict.run_id,
+        "rows": verdict.rows,
+        "firstBadSeq": verdict.first_bad_seq,
+        "what": verdict.what,
+        "message": verdict.message,
+    }
+
+
+__all__ = ["audit_command", "row_json"]

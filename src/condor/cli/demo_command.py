@@ -1,0 +1,155 @@
+"""``condor demo``: the main job on made-up data, told step by step.
+
+Law: in a terminal a person decides; anywhere else the same run is driven through, and never waits.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from condor.cli.coroutines import run_to_end
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from condor.cli.following import Snapshot
+    from condor.cli.home import Place
+    from condor.cli.screen import Screen
+    from condor.core.run import Principal
+
+
+@click.command("demo")
+@click.option(
+    "--home",
+    type=click.Path(path_type=Path),
+    help="Directory for it: new, or an earlier demonstration's.  [default: .condor/demo]",
+)
+def demo_command(home: Path | None) -> int:
+    """See the main job: a request, a risky write that waits, your decision, an honest closing.
+
+    Begins afresh every time, on made-up patients. Not in a terminal it is driven through and printed.
+    """
+    from condor.cli.demo_home import fresh_home
+    from condor.cli.screen import Screen
+
+    screen = Screen()
+    place, held = fresh_home(home)
+    with held:
+        return _tell(screen, place)
+
+
+def _tell(screen: Screen, place: Place) -> int:
+    """The whole story; the exit code."""
+    from condor.cli.exit_codes import Exit
+    from condor.cli.home import home_words, make
+    from condor.cli.run_command import begin
+    from condor.cli.run_view import open_cards, show_rest
+
+    place = make(place)
+    request = run_to_end(_prepared(screen, place))
+    _chapter(screen, 1, "The request", _ABOUT_REQUEST)
+    screen.line(f"“{request}”", "bold")
+    who, run = begin(screen, place, text=request, plan=None, autonomy="autonomous", user=None)
+    if open_cards(run):
+        _chapter(screen, 2, "The wait", _ABOUT_WAIT)
+        run = _decided(screen, place, who, run)
+    where = home_words(place.path)
+    _chapter(screen, 3, "How it ended", _ABOUT_CLOSING)
+    show_rest(screen, run, where=where, cards=False)
+    kept = _show_audit(screen, place, run)
+    _chapter(screen, 5, "Where it is", ())
+    screen.line(f"Everything of this is in {place.path}. Look around:")
+    for command in (f"condor show {run['runId']}{where}", f"condor audit{where}", "condor policy matrix"):
+        screen.line(f"  {command}")
+    ended_well = kept and run["status"] in ("succeeded", "aborted", "suspended")
+    return Exit.FINE if ended_well else Exit.FAILED
+
+
+async def _prepared(screen: Screen, place: Place) -> str:
+    """Make the data; the request to show."""
+    from condor.cli.session import owning
+    from condor.core.errors import HomeUnusable
+
+    async with owning(place, screen) as condor:
+        if condor.demo_request is None:
+            raise HomeUnusable(
+                f"the pack {', '.join(place.packs)} brings no request to show; try `condor run`"
+            )
+        return condor.demo_request
+
+
+def _decided(screen: Screen, place: Place, who: Principal, run: Snapshot) -> Snapshot:
+    """A person's decision, where one is there; else the doctor's who asked."""
+    if screen.interactive:
+        from condor.cli.dialogue import converse
+
+        return converse(screen, place, who, run)
+    from condor.cli.card import suspend_card
+    from condor.cli.run_view import open_cards, plan_says
+
+    while cards := open_cards(run):
+        card = cards[0]
+        screen.show(suspend_card(card, plan_says=plan_says(run, card), columns=screen.out.width))
+        if card["reasonCode"] != "approval":
+            screen.line("This is not a terminal, and only a person can answer that: it stays parked.")
+            return run
+        screen.line(f"This is not a terminal: driven through, approved as {who.name}.", "bold")
+        run = run_to_end(_approved(screen, place, who, card))
+    return run
+
+
+async def _approved(screen: Screen, place: Place, who: Principal, card: Mapping[str, Any]) -> Snapshot:
+    from condor.cli.following import follow, last_seq
+    from condor.cli.session import owning
+
+    async with owning(place, screen, quiet=True) as condor:
+        seen = await last_seq(condor, card["runId"])
+        await condor.resume(card["runId"], card["suspendId"], {"approved": True}, principal=who)
+        return await follow(condor, card["runId"], screen, after=seen)
+
+
+def _show_audit(screen: Screen, place: Place, run: Snapshot) -> bool:
+    """The run's chain, and whether it is whole."""
+    from condor.cli.audit_command import row_json
+    from condor.cli.audit_table import audit_rows
+    from condor.cli.session import reading
+    from condor.ports.store import AuditFilter
+
+    async def read() -> tuple[list[dict[str, Any]], list[Any]]:
+        async with reading(place) as condor:
+            rows = await condor.audit(AuditFilter(run_id=run["runId"]))
+            return [row_json(row) for row in rows], [verdict async for verdict in condor.verify()]
+
+    rows, verdicts = run_to_end(read())
+    _chapter(screen, 4, "The audit", _ABOUT_AUDIT)
+    for block in audit_rows(rows):
+        screen.show(block)
+    kept = all(verdict.kept for verdict in verdicts)
+    for verdict in verdicts:
+        screen.line(
+            f"{'✓' if verdict.kept else '✗'} {verdict.message}", "green" if verdict.kept else "bold red"
+        )
+    return kept
+
+
+def _chapter(screen: Screen, number: int, title: str, about: tuple[str, ...]) -> None:
+    screen.blank()
+    screen.line(f"── {number}. {title} ──", "bold cyan")
+    for line in about:
+        screen.line(line, "dim")
+
+
+_ABOUT_REQUEST = ("A doctor types what she wants. A plan is made from it; reading the record needs nobody.",)
+_ABOUT_WAIT = (
+    "A prescription is a high-tier write: the policy stops it whatever the plan says, and the run is parked.",
+    "Nothing is running now. The card is read from the record itself, not from the plan or a model.",
+    "What is approved is exactly this call; it then runs once.",
+)
+_ABOUT_CLOSING = ("The closing is made from what happened, step by step; what did not happen is named.",)
+_ABOUT_AUDIT = ("Every decision is a row whose hash covers the row before it; a changed row shows.",)
+
+__all__ = ["demo_command"]

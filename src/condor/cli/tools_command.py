@@ -1,0 +1,123 @@
+"""``condor tools``: what tools there are, and what their authors left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from condor.cli.coroutines import run_to_end
+from condor.cli.options import home_option, json_option
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rich.console import RenderableType
+
+    from condor.tools import ToolDescriptor
+
+
+@click.group("tools", no_args_is_help=False)
+def tools_command() -> None:
+    """Look at the tools of this home's packs."""
+
+
+@tools_command.command("list")
+@home_option
+@json_option
+def list_command(home: Path, *, as_json: bool) -> int:
+    """List every tool: its class, its tier, its ops, who may call and approve it."""
+    from condor.cli.screen import Screen
+
+    screen = Screen(as_json=as_json)
+    tools = [_tool_json(tool) for tool in run_to_end(_tools(home))]
+    if as_json:
+        screen.json(tools)
+        return 0
+    for tool in tools:
+        screen.show(_entry(tool))
+    return 0
+
+
+@tools_command.command("check")
+@home_option
+@json_option
+def check_command(home: Path, *, as_json: bool) -> int:
+    """Look for what descriptors left out. Exits with 9 when an error was found (not for warnings)."""
+    from condor.cli.exit_codes import Exit
+    from condor.cli.screen import Screen
+    from condor.tools.lint import lint_tools
+
+    screen = Screen(as_json=as_json)
+    tools = run_to_end(_tools(home))
+    findings = lint_tools(tools)
+    errors = sum(finding.level == "error" for finding in findings)
+    if as_json:
+        screen.json(
+            [{"tool": f.tool, "level": f.level, "code": f.code, "message": f.message} for f in findings]
+        )
+    else:
+        for found in findings:
+            style = "bold red" if found.level == "error" else "yellow"
+            screen.line(f"{found.level}: {found.tool}: {found.message} [{found.code}]", style)
+        summary = f"{len(tools)} tools: {errors} errors, {len(findings) - errors} warnings"
+        screen.line(summary, "bold red" if errors else "green")
+    return Exit.FOUND if errors else Exit.FINE
+
+
+async def _tools(home: Path) -> Sequence[ToolDescriptor]:
+    from condor.cli.home import place_to_look_at_tools
+    from condor.cli.session import looking_at_packs
+    from condor.tools.registry import ToolRegistry
+
+    async with looking_at_packs(place_to_look_at_tools(home)) as looked_at:
+        return sorted(ToolRegistry(looked_at.tools), key=lambda tool: tool.name)
+
+
+def _tool_json(tool: ToolDescriptor) -> dict[str, Any]:
+    from condor.tools.explain import class_of
+
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "policyClass": class_of(tool),
+        "hitlTier": tool.hitl_tier,
+        "ops": sorted(tool.ops),
+        "opArg": tool.op_arg,
+        "roles": sorted(tool.roles),
+        "approverRoles": sorted(tool.approver_roles),
+        "requesterExcluded": tool.requester_excluded,
+        "aliasGroup": tool.alias_group,
+        "args": [
+            {"name": a.name, "label": a.label, "type": a.type, "required": a.required, "hint": dict(a.hint)}
+            for a in tool.args
+        ],
+    }
+
+
+def _entry(tool: dict[str, Any]) -> RenderableType:
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.text import Text
+
+    from condor.cli.card import pairs
+    from condor.cli.screen import said
+
+    tier = f", tier {tool['hitlTier'] or 'none declared'}" if tool["policyClass"] == _RECORD_WRITE else ""
+    rows = [
+        ("class", said(f"{tool['policyClass']}{tier}")),
+        ("ops", said(", ".join(tool["ops"]))),
+        ("may call", said(" or ".join(tool["roles"]) or "anybody signed in")),
+        ("may approve", said(" or ".join(tool["approverRoles"]))),
+        ("takes", said(", ".join(f"{a['name']}{'' if a['required'] else '?'}" for a in tool["args"]))),
+    ]
+    head = Text.assemble((tool["name"], "bold"), "  ", said(tool["title"]))
+    return Group(head, Padding(pairs([row for row in rows if row[1].plain]), (0, 0, 0, 2), expand=False))
+
+
+#: The class that has tiers.
+_RECORD_WRITE = "mutate"
+
+__all__ = ["tools_command"]
