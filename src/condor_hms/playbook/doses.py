@@ -16,7 +16,7 @@ from condor_hms.playbook.vocabulary import FREQUENCIES, ROUTES, pattern
 if TYPE_CHECKING:
     from condor_hms.playbook.draft import Draft
 
-__all__ = ["Dosing", "take_dose", "take_dosing"]
+__all__ = ["Dosing", "take_dose", "take_dosing", "take_stated_dose"]
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 #: Words for a unit → its UCUM code in the catalogue.
@@ -118,6 +118,11 @@ def take_dose(draft: Draft) -> tuple[float | None, str | None]:
         return None, None
     found = matches[0].groupdict()
     return _value(found["value"]), _unit(found.get("unit"))
+
+
+def take_stated_dose(draft: Draft) -> None:
+    """Take doses with their units; the numbers of anything else stay."""
+    draft.take_all(_DOSE)
 
 
 def _value(text: str) -> float:

@@ -105,6 +105,12 @@ class Draft:
         """A match as it was typed."""
         return self.text[match.start(group) : match.end(group)]
 
+    def part(self, start: int, end: int) -> Draft:
+        """A stretch as a draft of its own; what is taken from it stays here."""
+        copy = Draft.__new__(Draft)
+        copy.text, copy.low = self.text[start:end], self.low[start:end]
+        return copy
+
     def words(self) -> Iterator[Word]:
         """Every word that is not taken, in order."""
         for match in _WORD.finditer(self.low):

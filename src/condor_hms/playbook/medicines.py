@@ -13,15 +13,25 @@ from typing import TYPE_CHECKING
 
 from condor_hms.catalogue.terms import MEDICINES, ingredient_key
 from condor_hms.playbook.refusals import refuse
+from condor_hms.playbook.vocabulary import words
 
 if TYPE_CHECKING:
     from condor_hms.playbook.draft import Draft, Word
 
-__all__ = ["Medicine", "take_medicine", "take_medicines", "unknown_before_dose"]
+__all__ = ["Medicine", "take_medicine", "take_medicines", "unknown_before_dose", "unknown_to_stop"]
 
 #: Words of the longest name: "sliding scale insulin".
 _NAME_WORDS_MAX = 3
 _UNKNOWN = re.compile(r"(?<![\w'-])(?:on|prescribe|of|with) (?P<name>[a-z][a-z-]{3,30})(?= (?:\d|\.\d))")
+
+_TO_STOP = re.compile(
+    r"(?:(?<!\w)(?:stop|discontinue|cease|withdraw|off|taking)(?: the| her| his| their| taking)*|'s)"
+    r" (?P<name>[a-z][a-z-]{3,30})(?=\W*(?:$|[,.;\0(]|(?:for|in|on|please|as|because|due)(?!\w)))"
+)
+_NO_MEDICINE = words(
+    "meds medicine medicines medication medications drug drugs everything anything something treatment "
+    "tablets therapy them that this these those order orders prescription prescriptions"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +47,10 @@ class Medicine:
 def take_medicines(draft: Draft) -> list[Medicine]:
     """Every known medicine in what is left, each once."""
     found: dict[str, Medicine] = {}
-    words = list(draft.words())
+    left = list(draft.words())
     index = 0
-    while index < len(words):
-        run = _known_run(draft, words[index : index + _NAME_WORDS_MAX])
+    while index < len(left):
+        run = _known_run(draft, left[index : index + _NAME_WORDS_MAX])
         if run is None:
             index += 1
             continue
@@ -72,9 +82,18 @@ def unknown_before_dose(draft: Draft) -> Medicine | None:
     return _medicine(draft.typed(match, "name"))
 
 
-def _known_run(draft: Draft, words: list[Word]) -> list[Word] | None:
-    for length in range(len(words), 0, -1):
-        run = words[:length]
+def unknown_to_stop(draft: Draft) -> Medicine | None:
+    """A word where the medicine to stop stands; it is looked up among the patient's own orders."""
+    for match in _TO_STOP.finditer(draft.low):
+        if match.group("name") not in _NO_MEDICINE:
+            draft.mask(*match.span("name"))
+            return _medicine(draft.typed(match, "name"))
+    return None
+
+
+def _known_run(draft: Draft, left: list[Word]) -> list[Word] | None:
+    for length in range(len(left), 0, -1):
+        run = left[:length]
         if any(draft.gap(one, two) not in (" ", "-", "/", " / ") for one, two in pairwise(run)):
             continue
         # A word that folds away (oral, tablets, 100) is no part of the name.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from condor_hms.playbook.dates import DATE, read_date
 from condor_hms.playbook.refusals import refuse
-from condor_hms.playbook.vocabulary import HYPOTHETICAL, NEGATIONS, pattern, words
+from condor_hms.playbook.vocabulary import COMMAND_WORDS, HYPOTHETICAL, NEGATIONS, words
 
 if TYPE_CHECKING:
     import datetime
@@ -32,7 +32,7 @@ _PHONE = re.compile(r"(?<![\w(])(?:\+1 ?)?\(?\d{3}\)?[ -]\d{3}-\d{4}(?!\w)")
 _BORN = re.compile(
     rf"\(? ?(?<!\w)(?:born(?: on)?|dob|d\.o\.b\.?|date of birth)[: ]*(?P<date>{DATE})(?!\w)\)?"
 )
-_TITLE = pattern(r"(?:mr|mrs|ms|miss|mx|dr|prof|professor)\.?(?= )")
+_TITLE = re.compile(r"(?<!\w)(?:mr|mrs|ms|miss|mx|dr|prof|professor)\.?(?= (?P<next>[^\W\d_][\w'-]*))")
 _CAPITALS = re.compile(r"[A-Z][A-Z'-]{2,}")
 _PARTICLES = frozenset(
     {"de", "la", "van", "von", "der", "den", "del", "di", "da", "du", "bin", "al", "el", "st"}
@@ -41,10 +41,17 @@ _PARTICLES = frozenset(
 _ACRONYMS = words(
     "UTI COPD HTN CKD DM AF PRN INR NSAID SSRI GP MRSA DNACPR DNAR CPR PO IV IM SC OD BD TDS QDS"
 )
+#: First names that are also words of requests. Before a single family name they are taken for the name: a
+#: search for “Mark Bailey” that finds nobody asks, a search for “Bailey” could find somebody else.
+_ALSO_NAMES = words("mark will may an do so my art pat bill grant")
+_CALENDAR = words(
+    "monday tuesday wednesday thursday friday saturday sunday january february march april june july august "
+    "september october november december"
+)
 #: Lower-case words that stand where a name could and are none.
 _NOBODY = words(
-    "everyone everybody someone somebody anyone anybody all every each both nobody patients people ward bed "
-    "everything something anything it thing meds medicines medication medications drugs"
+    "everyone everybody someone somebody anyone anybody all every each both nobody patients people ward "
+    "bed everything something anything it thing meds medicines medication medications drugs"
 )
 
 
@@ -86,11 +93,20 @@ def take_who(draft: Draft, known: Who, openers: Collection[str]) -> Who:
     Raises:
         RequestNotUnderstood: two patients.
     """
-    draft.take_all(_TITLE)
+    _take_titles(draft, openers)
     names = _distinct(_runs(draft, openers))
     if len(names) > 1:
         raise refuse(f"two patients in one request ({' and '.join(names)})")
     return Who(query=" ".join([*names, known.query]).strip(), birth_date=known.birth_date)
+
+
+def _take_titles(draft: Draft, openers: Collection[str]) -> None:
+    """“Mrs” before a name. “MR” after a medicine is a form of it and stays."""
+    for match in list(_TITLE.finditer(draft.low)):
+        following = draft.typed(match, "next")
+        is_lower_case = draft.text == draft.text.lower()
+        if following[0].isupper() or (is_lower_case and following not in openers):
+            draft.mask(*match.span())
 
 
 def take_lower_case_name(draft: Draft, fillers: Collection[str]) -> str | None:
@@ -98,8 +114,13 @@ def take_lower_case_name(draft: Draft, fillers: Collection[str]) -> str | None:
     left = [word for word in draft.words() if word.low not in fillers]
     if not left or len(left) > _NAME_WORDS_MAX:
         return None
+    before = _just_before(draft, left) if len(left) == 1 else None
+    if before is not None and before.low in _ALSO_NAMES:
+        left = [before, *left]
     joined = all(draft.gap(one, two) == " " for one, two in pairwise(left))
     if not joined or any(not _is_name_like(word) for word in left):
+        return None
+    if any(_says_something(word.low) for word in left):
         return None
     draft.mask(left[0].start, left[-1].end)
     return " ".join(_bare(word.text) for word in left)
@@ -133,12 +154,16 @@ def _runs(draft: Draft, openers: Collection[str]) -> list[str]:
 def _is_capitalised(draft: Draft, word: Word, openers: Collection[str]) -> bool:
     if _CAPITALS.fullmatch(word.text):
         return word.text not in _ACRONYMS
-    if word.text == "I" or not (_is_mixed(word.text) or re.fullmatch(r"[^\W\d_]", word.text)):
+    if (
+        word.text == "I"
+        or word.low in _CALENDAR
+        or not (_is_mixed(word.text) or re.fullmatch(r"[^\W\d_]", word.text))
+    ):
         return False
     if not _opens_sentence(draft, word):
         return True
     low = word.low.removesuffix("'s")
-    return not (low in openers or NEGATIONS.fullmatch(word.low) or HYPOTHETICAL.fullmatch(low))
+    return low not in openers and not _says_something(low)
 
 
 def _opens_sentence(draft: Draft, word: Word) -> bool:
@@ -166,18 +191,28 @@ def _is_mixed(text: str) -> bool:
 
 
 def _with_first_name(draft: Draft, run: list[Word], openers: Collection[str]) -> list[Word]:
-    """“helen Coleman”: an unknown word right before a single name is its first name."""
-    if len(run) != 1:
+    """“helen Coleman”, “Mark Bailey”: the word right before a single name, unless it is surely none."""
+    before = _just_before(draft, run) if len(run) == 1 else None
+    if before is None or not _is_name_like(before):
         return run
-    before = [word for word in draft.words() if word.end == run[0].start - 1]
-    if (
-        before
-        and draft.gap(before[0], run[0]) == " "
-        and before[0].low not in openers
-        and _is_name_like(before[0])
-    ):
-        return [before[0], *run]
-    return run
+    surely_none = before.low in openers or _says_something(before.low)
+    if before.low in _ALSO_NAMES and before.text[0].isupper():
+        surely_none = False
+    return run if surely_none else [before, *run]
+
+
+def _says_something(word: str) -> bool:
+    """A verb of requests, a denial or a question: left over it must be seen, never become part of a name."""
+    if word in _ALSO_NAMES:
+        return False
+    return any(shape.fullmatch(word) for shape in (COMMAND_WORDS, HYPOTHETICAL, NEGATIONS))
+
+
+def _just_before(draft: Draft, run: list[Word]) -> Word | None:
+    begin = run[0].start
+    return next(
+        (word for word in draft.words() if word.end == begin - 1 and draft.gap(word, run[0]) == " "), None
+    )
 
 
 def _spoken(draft: Draft, run: list[Word]) -> str:

@@ -7,17 +7,17 @@ Law 3: nothing is guessed: who, how much, how often and by which route are as ty
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from condor_hms.playbook import prescribe
+from condor_hms.playbook import allergy, discontinue, flag, interactions, prescribe, reads
 from condor_hms.playbook.draft import TEXT_CHARS_MAX, Draft, has_invisible, normalise
+from condor_hms.playbook.medicines import take_medicines
 from condor_hms.playbook.names import take_identifiers
 from condor_hms.playbook.reading import Reading
 from condor_hms.playbook.refusals import refuse
-from condor_hms.playbook.vocabulary import POLITE, pattern
+from condor_hms.playbook.vocabulary import FLAG_WORDS, POLITE, pattern
 
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable
 
     from condor.ports.model import PlanningRequest
@@ -64,18 +64,58 @@ def plan_text(request: PlanningRequest) -> Plan:
     draft = Draft(text)
     if draft.has(_AGAINST_THE_RULES):
         raise refuse("the rules of approval are not mine to change")
-    draft.take_all(POLITE)
+    polite = bool(draft.take_all(POLITE))
     reading = Reading(draft=draft, today=request.today, known=take_identifiers(draft, request.today))
-    return _kind_of(reading)(reading)
+    return _kind_of(reading, polite=polite)(reading)
 
 
-def _kind_of(reading: Reading) -> Callable[[Reading], Plan]:
-    cues: tuple[tuple[str, re.Pattern[str], Callable[[Reading], Plan]], ...] = (
-        ("prescribe", prescribe.CUE, prescribe.plan_prescribe),
-    )
-    asked = [(name, plan) for name, shape, plan in cues if reading.draft.has(shape)]
+#: A kind of request: what it is called, and what plans it.
+Kind: TypeAlias = "tuple[str, Callable[[Reading], Plan]]"
+
+
+def _kind_of(reading: Reading, *, polite: bool) -> Callable[[Reading], Plan]:
+    """Which one thing is asked for.
+
+    Raises:
+        RequestNotUnderstood: two writes at once, or a question where a request would be (“Flag her?”); a
+            polite question (“could you …?”) is a request.
+    """
+    draft = reading.draft
+    asked = _interaction_check(draft) or _writes(draft)
+    if len(asked) > 1:
+        raise refuse(f"two things in one request ({' and '.join(name for name, _ in asked)})")
+    if asked and asked[0][1] is not interactions.plan_interactions and "?" in draft.text and not polite:
+        raise refuse("a question is no order; say it as a request, or ask about the record")
     if asked:
         return asked[0][1]
-    if prescribe.is_implied(reading):
-        return prescribe.plan_prescribe
-    raise refuse("no request was recognised")
+    return prescribe.plan_prescribe if prescribe.is_implied(reading) else reads.plan_read
+
+
+def _interaction_check(draft: Draft) -> list[Kind]:
+    """A question about interactions that comes before any order, or without one."""
+    check = interactions.CUE.search(draft.low)
+    if check is None:
+        return []
+    orders = [match.start() for cue in (prescribe.CUE, discontinue.CUE) if (match := cue.search(draft.low))]
+    if any(start < check.start() for start in orders):
+        return []
+    return [("check interactions", interactions.plan_interactions)]
+
+
+def _writes(draft: Draft) -> list[Kind]:
+    found: list[Kind] = []
+    flag_named = bool(FLAG_WORDS.search(draft.low))
+    is_flag = draft.has(flag.CUE) or (flag_named and draft.has(flag.SETTING))
+    is_allergy = draft.has(allergy.ALLERGY) and draft.has(allergy.WRITE_VERB)
+    if is_allergy and not (is_flag and flag_named):
+        found.append(("record an allergy", allergy.plan_allergy))
+    elif is_flag:
+        found.append(("set a flag", flag.plan_flag))
+    has_medicine = bool(take_medicines(draft.part(0, len(draft.low))))
+    if draft.has(discontinue.CUE) or (draft.has(discontinue.WEAK_CUE) and has_medicine):
+        found.append(("stop a medicine", discontinue.plan_discontinue))
+    # “Put an allergy on her record” is no prescription.
+    starts = draft.has(prescribe.CUE if not found else prescribe.STRONG_CUE)
+    if starts or (not found and has_medicine and draft.has(prescribe.ADD_CUE)):
+        found.append(("prescribe", prescribe.plan_prescribe))
+    return found

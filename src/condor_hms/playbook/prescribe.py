@@ -19,33 +19,43 @@ from condor_hms.playbook.refusals import refuse, refuse_part
 from condor_hms.playbook.steps import PATIENT, Plan, plan, search_step, step
 from condor_hms.playbook.vocabulary import FILLERS, pattern, words
 
-__all__ = ["CUE", "is_implied", "plan_prescribe"]
+__all__ = ["ADD_CUE", "CUE", "STRONG_CUE", "is_implied", "plan_prescribe"]
 
 #: How a prescription is asked for.
 CUE = pattern(
-    r"prescribe|prescription (?:of|for)|start|commence|begin|initiate|to be (?:started|put|commenced) on"
-    r"|write up|write (?:a |up )?(?:a )?(?:script|prescription) (?:of|for)|put (?:\S+ ){1,5}?on"
+    r"prescribe|prescription (?:of|for)|start|commence|begin|initiate|be (?:started|put|commenced) on"
+    r"|(?:want|like|have) (?:\S+ ){1,4}?on(?= )|put (?:\S+ ){1,5}?on"
+    r"|write up|write (?:a |up )?(?:a )?(?:script|prescription) (?:of|for)"
     r"|give (?!me\b|us\b)|rx"
 )
-_PASSIVE = pattern(r"to be (?:started|put|commenced)")
+#: Verbs that mean nothing else, where another thing is asked for as well.
+STRONG_CUE = pattern(r"prescribe|start|commence|begin|initiate")
+#: “Add amlodipine to her medicines”; only with a medicine, see the planner.
+ADD_CUE = pattern(r"add")
+_PASSIVE = pattern(r"(?:to )?be (?:started|put|commenced)")
 _SAFETY = pattern(r"(?:and |after |then )?check(?:ing)? (?:for |her |his |the )?interactions(?: first)?")
 _HEDGE = pattern(r"(?:should|would|will) be (?:fine|ok|okay|good|alright|all right)|something")
 _HAS = re.compile(
-    r"(?:'s got|(?<!\w)(?:has got|have got|have|has|with)) (?:an? |another )?(?P<what>[a-z][a-z0-9 -]{1,40}?)"
+    r"(?:'s got|(?<!\w)(?:has got|have got|have|has|with(?= an? ))) (?:an? |another )?"
+    r"(?P<what>[a-z][a-z0-9 -]{1,40}?)"
     r"(?: too| as well| again)?(?= - |[,.;:]| so | and needs?| please| start| needs?|$)"
 )
 _PURPOSE = re.compile(
-    r"(?<!\w)(?P<how>for(?: the)? treatment of|to treat|to cover|indication:?|because of|due to"
+    r"(?<!\w)(?P<how>for(?: the)? treatment of|to treat|to cover|because of|due to"
     r"|as (?:she|he) has|since (?:she|he) has|for)"
     r" (?P<head>(?:(?:her|his|their|the|an?|this) )*)(?P<what>[a-z0-9][a-z0-9' /-]{0,60}?)"
     r"(?= please| thanks| - | ?[.,;:()]| ?\0|$)"
+)
+#: Before names are read: “Indication” may open a sentence.
+_STATED = re.compile(
+    r"(?<!\w)indication[: ]+(?P<what>[a-z0-9][a-z0-9' /-]{0,60}?)(?= please| thanks| ?[.,;()]| ?\0|$)"
 )
 _BRACKETS = re.compile(r"\((?:for )?(?P<what>[a-z][a-z0-9' /-]{1,40})\)")
 #: Words that say nothing more in a prescription.
 _WORDS = words(
     "start prescribe commence begin initiate put give write up take taking dose dosage dosed medicine "
     "medication meds drug order prescription script rx treatment antibiotic antibiotics each regular "
-    "regularly new add x course"
+    "regularly new add x course list"
 )
 #: A sentence with one of these tells what was or is; it asks for nothing.
 _TELLS = pattern(r"had|has|have|is|was|were|been|gets|on|takes|taking|took|started|given|used|already")
@@ -60,7 +70,7 @@ def is_implied(reading: Reading) -> bool:
     trial = Draft(reading.draft.text)
     trial.low = reading.draft.low
     trial.take_all(_HAS)
-    if trial.has(_TELLS) or take_medicine(trial) is None:
+    if "?" in trial.text or trial.has(_TELLS) or take_medicine(trial) is None:
         return False
     dosing = take_dosing(trial)
     return dosing.dose_value is not None and dosing.frequency is not None
@@ -79,8 +89,9 @@ def plan_prescribe(reading: Reading) -> Plan:
     if medicine is None:
         raise refuse("no medicine is named that I know; name one, with its dose")
     dosing = take_dosing(draft)
+    stated = draft.take(_STATED)
     who = reading.named(_WORDS)
-    indication = _indication(draft, is_named=bool(who.query))
+    indication = _indication(draft, is_named=bool(who.query), stated=stated)
     who = reading.finish(who, _WORDS)
     checked = {"dose_value": dosing.dose_value, "dose_unit": dosing.dose_unit}
     if None in checked.values():
@@ -103,9 +114,9 @@ def _order(medicine: Medicine, dosing: Dosing, indication: str | None) -> dict[s
     return {"patient": PATIENT, "medication": medicine.name, **said, "indication": indication}
 
 
-def _indication(draft: Draft, *, is_named: bool) -> str | None:
+def _indication(draft: Draft, *, is_named: bool, stated: re.Match[str] | None) -> str | None:
     """What it is for, as typed. Without a name in capitals, a bare “for …” may be the patient and is left."""
-    found: list[str] = []
+    found: list[str] = [] if stated is None else [_checked(draft, stated)]
     for match in _PURPOSE.finditer(draft.low):
         is_bare = match.group("how") == "for" and not match.group("head")
         what = match.group("what").strip()

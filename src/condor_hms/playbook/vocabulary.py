@@ -239,7 +239,8 @@ HYPOTHETICAL = pattern(
 )
 
 POLITE = pattern(
-    r"(?:can|could|would|will) (?:you|u)(?: please| kindly| pls)?(?: (?:go ahead and|help me(?: to)?))?"
+    r"please (?:can|could)(?: (?:you|u|we))?|(?:can|could) i (?:please )?(?:have|get|see)"
+    r"|(?:can|could|would|will) (?:you|u|we)(?: please| kindly| pls)?(?: (?:go ahead and|help me(?: to)?))?"
     r"|i(?:'d| would) like (?:you )?to|i want (?:you )?to|i need (?:you )?to|let's|let us"
     r"|go ahead and|if you (?:can|could|would|please)|when you get a (?:moment|chance|minute)"
     r"|thank you(?: very much)?|many thanks|thanks(?: a lot)?|thx|ta|cheers"
@@ -248,16 +249,20 @@ POLITE = pattern(
 
 #: Verbs of requests: they may not stand inside free text, where they would go unseen.
 COMMAND_WORDS = pattern(
-    r"stop|discontinue|start|begin|commence|initiate|prescribe|give|put|take|add|record|note|document|log|flag|mark"
-    r"|remove|delete|cancel|void|archive|book|schedule|order|send|text|email|call|tell|refer|discharge|admit|sign"
-    r"|approve|approved|approval|override|ignore|disregard|bypass|skip|increase|decrease|reduce|double|halve|change"
-    r"|switch|swap|renew|hold|pause|restart|resume|continue|update|set|check|repeat|and then"
+    r"stop|discontinue|start|begin|commence|initiate|prescribe|give|put|take|add|record|"
+    r"note|document|log|flag|mark|remove|delete|cancel|void|archive|book|schedule|order|"
+    r"send|text|email|call|tell|refer|discharge|admit|sign|approve|approved|approval|"
+    r"override|ignore|disregard|bypass|skip|increase|decrease|reduce|double|halve|change|"
+    r"let|inform|ask|arrange|ensure|write|phone|message|generate|draft|print|export|"
+    r"transfer|prepare|merge|drop|switch|swap|renew|hold|pause|restart|resume|continue|"
+    r"update|set|check|repeat"
+    r"|make sure|and then"
 )
 
 FILLERS: frozenset[str] = words(
-    "a an the this that these those her his their its she he they him them it me my i we us our you your "
-    "to for of on in at with by from about into and or & also too as well again then there here "
-    "is are be being am has have having got 's 'd 'll 've 'm 're s "
-    "patient patients pt pts patient's mr mrs ms miss mx dr "
-    "just now today currently current so need needs needed want wants do does"
+    "a an the this that these those her his their its she he they him them it me my i we us our you "
+    "your to for of on in at with by from about into and or & also too as well again then there here is "
+    "are be being am has have having got 's 'd 'll 've 'm 're s she's he's they're it's i'm i've i'd "
+    "we're we've that's patient patients pt pts patient's just now today currently "
+    "current so need needs needed want wants do does"
 )

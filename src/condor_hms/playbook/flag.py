@@ -1,0 +1,66 @@
+"""Setting a flag: “Flag Helen Coleman as a falls risk”."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from condor_hms.catalogue.terms import FLAGS
+from condor_hms.playbook.reading import Reading, is_plain_text
+from condor_hms.playbook.refusals import refuse, refuse_part
+from condor_hms.playbook.steps import PATIENT, Plan, plan, search_step, step
+from condor_hms.playbook.vocabulary import FLAG_WORDS, pattern, words
+
+if TYPE_CHECKING:
+    from condor_hms.playbook.draft import Draft
+
+__all__ = ["CUE", "SETTING", "plan_flag"]
+
+CUE = pattern(r"flags?|be flagged")
+#: Verbs that set a flag when the flag itself is named.
+SETTING = pattern(r"mark|label|alert|add|record|note|set|put|document|register")
+_PASSIVE = pattern(r"(?:to )?be (?:flagged|marked)")
+_NOTE = re.compile(
+    r"(?<!\w)(?:because|since|note:?|reason:?|due to|as (?=(?:she|he)(?: |'s)))[: ]*(?P<note>[^.;\0]{3,120}?)"
+    r"(?= please| thanks|[.;\0]|$)"
+)
+#: “…, she's fallen twice”: why the flag is set, told after it.
+_TOLD = re.compile(
+    r"[,.;-] ?(?P<note>(?:she|he)(?:'s)? (?!please)[a-z][^.;\0]{2,100}?)(?= please| thanks|[.;\0]|$)"
+)
+_WORDS = words(
+    "flag flags mark label alert add record note set put document register as chart notes file "
+    "high up risk make sure she's he's"
+)
+
+
+def plan_flag(reading: Reading) -> Plan:
+    """Search, set the flag.
+
+    Raises:
+        RequestNotUnderstood: no flag of the list or two, no patient, or words left over.
+    """
+    draft = reading.draft
+    draft.take_all(_PASSIVE)
+    # Before the note: “do not attempt CPR” is the name of a flag.
+    flags = FLAG_WORDS.take(draft)
+    if not flags:
+        raise refuse(f"no flag is named that I can set; there are {', '.join(FLAGS.values())}")
+    if len(flags) > 1:
+        raise refuse(f"two flags in one request ({' and '.join(FLAGS[flag] for flag in flags)})")
+    note = _note(draft)
+    who = reading.finish(reading.named(_WORDS), _WORDS)
+    return plan(
+        search_step(who.query, who.birth_date),
+        step("s2", "flag.set", {"patient": PATIENT, "flag": flags[0], "note": note}, after=("s1",)),
+    )
+
+
+def _note(draft: Draft) -> str | None:
+    match = draft.take(_NOTE) or draft.take(_TOLD)
+    if match is None:
+        return None
+    note = draft.typed(match, "note").strip()
+    if not is_plain_text(note):
+        raise refuse_part(note, "I do one thing at a time")
+    return note
