@@ -22,7 +22,7 @@ json_values = st.recursive(
     lambda inner: st.one_of(
         st.lists(inner, max_size=4), st.dictionaries(texts, inner, max_size=4), st.tuples(inner, inner)
     ),
-    max_leaves=12,
+    max_leaves=8,
 )
 
 json_objects = st.dictionaries(texts, json_values, max_size=4)

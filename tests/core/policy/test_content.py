@@ -65,6 +65,7 @@ REMOVALS: dict[str, object] = {
 HARMLESS: dict[str, object] = {
     "nothing": {},
     "scalars": {"a": None, "b": True, "c": 0, "d": 1.5, "e": "text"},
+    "a status that is no word": {"status": 1, "op": None, "method": 2.5},
     "a status in use": {"status": "active", "docStatus": "final", "clinicalStatus": {"text": "Active"}},
     "a normal end": {"status": "completed", "clinicalStatus": "resolved"},
     "a bundle that writes": {"entry": [{"request": {"method": "PUT", "url": "Patient/1"}}]},

@@ -33,8 +33,8 @@ _TERMINAL = frozenset(letters_of(status) for status in TERMINAL_STATUSES)
 
 #: Says "this record should never have been" wherever it stands: no other meaning of it is known.
 _ERASED = "enteredinerror"
-#: Longer texts are prose, not a code.
-_CODE_CHARS_MAX = 64
+#: Shorter texts cannot say it (some characters stand for two letters), longer ones are prose.
+_CODE_CHARS_MIN, _CODE_CHARS_MAX = len(_ERASED) // 2, 64
 
 #: Keys that hold a verb: RFC 6902 JSON Patch ``op``, FHIR ``Bundle.entry.request.method`` (any key
 #: with ``method`` in it, so that an override header counts), and what other interfaces call it.
@@ -99,7 +99,7 @@ def _patch_is_destructive(node: Mapping[str, object], depth: int) -> bool:
 
 
 def _text_is_destructive(text: str, depth: int) -> bool:
-    if len(text) <= _CODE_CHARS_MAX and letters_of(text) == _ERASED:
+    if _CODE_CHARS_MIN <= len(text) <= _CODE_CHARS_MAX and letters_of(text) == _ERASED:
         return True
     if not _EMBEDDED.match(text):
         return False
@@ -126,13 +126,10 @@ def _scan(value: object, depth: int) -> bool:
     if text is not None:
         return _text_is_destructive(text, depth)
     if isinstance(value, Mapping):
-        if any(exact_word(key) is None for key in value):
-            return True
-        return (
-            any(_member_is_destructive(key, item, depth) for key, item in value.items())
-            or _patch_is_destructive(value, depth)
-            or any(_scan(item, depth + 1) for item in value.values())
-        )
+        for key, item in value.items():
+            if exact_word(key) is None or _member_is_destructive(key, item, depth) or _scan(item, depth + 1):
+                return True
+        return _patch_is_destructive(value, depth)
     if issubclass(kind, list | tuple):
         return any(_scan(item, depth + 1) for item in cast("Iterable[object]", value))
     return True
