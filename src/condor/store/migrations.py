@@ -12,6 +12,7 @@ from condor.core.errors import HomeUnusable
 
 if TYPE_CHECKING:
     import sqlite3
+    from collections.abc import Sequence
 
 #: "Cndr": says whose file it is, before any of its tables is read (SQLite's ``application_id``).
 APPLICATION_ID: Final = 0x436E6472
@@ -105,9 +106,11 @@ def check_version(version: int, name: str, *, oldest: int = 0) -> None:
         )
 
 
-def migrate(connection: sqlite3.Connection, version: int) -> None:
-    """Bring a database from ``version`` to this Condor's, each step in a transaction of its own."""
-    for number, statements in enumerate(MIGRATIONS[version:], start=version + 1):
+def migrate(
+    connection: sqlite3.Connection, version: int, migrations: Sequence[Sequence[str]] = MIGRATIONS
+) -> None:
+    """Bring a database on from ``version``, each step in a transaction of its own."""
+    for number, statements in enumerate(migrations[version:], start=version + 1):
         connection.execute("BEGIN IMMEDIATE")
         try:
             if number == 1:

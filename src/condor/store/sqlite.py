@@ -233,29 +233,10 @@ class SqliteStore:
         """Empty the payloads of a run, in the file and in the write-ahead log too."""
         if self._closed or self._writer is None:
             raise StoreUnavailable("the store is closed" if self._closed else "the store was opened to read")
-        loop = asyncio.get_running_loop()
-        erased: asyncio.Future[int] = loop.create_future()
-
-        def settle(count: int, error: sqlite3.Error | None) -> None:
-            if erased.done():
-                return
-            if error is None:
-                erased.set_result(count)
-            else:
-                erased.set_exception(StoreUnavailable(f"the payloads were not erased: {error}"))
-
-        def erase(connection: sqlite3.Connection) -> None:
-            count, failure = 0, None
-            try:
-                count = connection.execute(_ERASE, (run_id,)).rowcount
-                # Best effort: a reader in the middle of a read keeps the log until the next one.
-                connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-            except sqlite3.Error as error:
-                failure = error
-            loop.call_soon_threadsafe(settle, count, failure)
-
-        self._writer.run_errand(erase)
-        return await erased
+        try:
+            return await asyncio.wrap_future(self._writer.call(partial(_erase, run_id)))
+        except sqlite3.Error as error:
+            raise StoreUnavailable(f"the payloads were not erased: {error}") from error
 
     async def close(self) -> None:
         """Finish what was handed in, then close."""
@@ -290,3 +271,10 @@ class SqliteStore:
             return await asyncio.to_thread(read)
         except sqlite3.Error as error:
             raise StoreUnavailable(f"the database cannot be read: {error}") from error
+
+
+def _erase(run_id: str, connection: sqlite3.Connection) -> int:
+    count = connection.execute(_ERASE, (run_id,)).rowcount
+    # Best effort: a reader in the middle of a read keeps the log until the next checkpoint.
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return count

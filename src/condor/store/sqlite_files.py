@@ -24,6 +24,8 @@ _BUSY_WAIT_S: Final = 1.0
 #: Pages in the write-ahead log before the writer copies them back: 16 MB. The default of 1,000 makes the
 #: writer pause four times as often.
 _CHECKPOINT_PAGES: Final = 4_000
+#: Size of the write-ahead log after a checkpoint: 64 MB, four checkpoints' worth.
+_LOG_BYTES_MAX: Final = 64 * 2**20
 #: Statements kept prepared for each connection; more than all that there are.
 _STATEMENTS_MAX: Final = 128
 #: Characters read of what a lock file says of its owner: a number and two words.
@@ -37,8 +39,11 @@ def open_writer(path: Path) -> sqlite3.Connection:
         HomeUnusable: not a database, not ours, of a newer version, or not writable; nothing was changed.
     """
     try:
-        connection = _connect(path, "rwc")
-    except sqlite3.Error as error:
+        with contextlib.suppress(FileExistsError):
+            # It holds record data; its log and index take its mode.
+            path.touch(0o600, exist_ok=False)
+        connection = _connect(path, "rw")
+    except (OSError, sqlite3.Error) as error:
         raise HomeUnusable(f"cannot open {path.name} for writing: {error}; check its directory") from error
     try:
         version = stored_version(connection, path.name)
@@ -48,6 +53,8 @@ def open_writer(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"PRAGMA wal_autocheckpoint = {_CHECKPOINT_PAGES}")
+        # A log that grew while somebody read for long is cut back.
+        connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES_MAX}")
         connection.execute("PRAGMA foreign_keys = OFF")
         # What was erased is overwritten, not only unlinked.
         connection.execute("PRAGMA secure_delete = ON")
@@ -70,16 +77,20 @@ def open_reader(path: Path) -> sqlite3.Connection:
     if not path.exists():
         raise HomeUnusable(f"there is no database {path.name} yet; start something first")
     try:
-        connection = _checked_reader(path, "ro")
-    except sqlite3.OperationalError as error:
+        return _shared_reader(path)
+    except sqlite3.Error as error:
+        raise HomeUnusable(f"cannot read {path.name}: {error}") from error
+
+
+def _shared_reader(path: Path) -> sqlite3.Connection:
+    try:
+        return _checked_reader(path, "ro")
+    except sqlite3.OperationalError:
         # In a directory where nothing may be created SQLite cannot share a write-ahead log. Without
         # one the file is complete and, as nobody can create one here, stays so.
         if os.access(path.parent, os.W_OK) or Path(f"{path}-wal").exists():
-            raise HomeUnusable(f"cannot read {path.name}: {error}") from error
-        connection = _checked_reader(path, "ro&immutable=1")
-    except sqlite3.Error as error:
-        raise HomeUnusable(f"cannot read {path.name}: {error}") from error
-    return connection
+            raise
+        return _checked_reader(path, "ro&immutable=1")
 
 
 def _checked_reader(path: Path, mode: str) -> sqlite3.Connection:

@@ -13,14 +13,16 @@ from __future__ import annotations
 import queue
 import sqlite3
 import threading
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from condor.core.errors import CondorError, OurBug, StoreUnavailable
 from condor.ports.store import Committed, Conflict, Transition
 from condor.store.sqlite_units import plan_unit, write_unit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from condor.ports.faults import Faults
     from condor.store.grouper import Settle, Verdicts
 
@@ -38,8 +40,7 @@ _UNSTORABLE: Final = (
     OverflowError,
 )
 
-#: Anything else that needs the writing connection; it reports for itself.
-Errand: TypeAlias = Callable[[sqlite3.Connection], None]
+_T = TypeVar("_T")
 
 
 class SqliteWriter:
@@ -50,19 +51,27 @@ class SqliteWriter:
         self._cursor = connection.cursor()
         self._faults = faults
         (self._clock,) = self._cursor.execute(_READ_CLOCK).fetchone()
-        self._queue: queue.SimpleQueue[tuple[Sequence[Transition], Settle] | Errand | None] = (
-            queue.SimpleQueue()
-        )
+        self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="condor-store-writer", daemon=True)
         self._thread.start()
 
     def hand_over(self, group: Sequence[Transition], settle: Settle) -> None:
         """Apply a group; ``settle`` is called in the writer thread, once, when its fate is known."""
-        self._queue.put((group, settle))
+        self._queue.put(lambda: settle(self._apply(group)))
 
-    def run_errand(self, errand: Errand) -> None:
-        """Call ``errand`` with the connection, between groups and outside any transaction."""
-        self._queue.put(errand)
+    def call(self, errand: Callable[[sqlite3.Connection], _T]) -> Future[_T]:
+        """Do something else that needs the connection, between groups and outside any transaction."""
+        done: Future[_T] = Future()
+
+        def run() -> None:
+            try:
+                done.set_result(errand(self._connection))
+            except BaseException as error:  # noqa: BLE001 - whoever waits for the errand is told
+                self._leave_transaction()
+                done.set_exception(error)
+
+        self._queue.put(run)
+        return done
 
     def close(self) -> None:
         """Finish what was handed over, checkpoint, close; blocks until it is done."""
@@ -71,11 +80,7 @@ class SqliteWriter:
 
     def _work(self) -> None:
         while (job := self._queue.get()) is not None:
-            if isinstance(job, tuple):
-                group, settle = job
-                settle(self._apply(group))
-            else:
-                job(self._connection)
+            job()
         self._connection.close()
 
     def _apply(self, group: Sequence[Transition]) -> Verdicts:

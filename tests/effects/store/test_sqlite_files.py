@@ -13,7 +13,7 @@ import pytest
 
 from condor.core.errors import HomeUnusable, StoreUnavailable
 from condor.ports.store import Transition
-from condor.store.migrations import SCHEMA_VERSION
+from condor.store.migrations import MIGRATIONS, SCHEMA_VERSION, migrate, stored_version
 from condor.store.sqlite import SqliteStore
 from condor.testing.store_units import at, contents, creation, everything, run_name
 
@@ -115,6 +115,40 @@ async def test_a_database_without_version_is_left_alone(path: Path) -> None:
     assert "no schema version" in refused(path)
 
 
+async def test_a_migration_is_made_whole_or_not_at_all(path: Path) -> None:
+    """One that fails leaves the version before it, with everything in it; one that works keeps the rows."""
+    await written(path)
+    connection = sqlite3.connect(path, isolation_level=None)
+    good = "ALTER TABLE step ADD COLUMN note TEXT"
+    with pytest.raises(sqlite3.OperationalError, match="nonsense"):
+        migrate(connection, 1, [*MIGRATIONS, [good, "nonsense"]])
+    assert not connection.in_transaction
+    assert stored_version(connection, "condor.db") == 1
+    migrate(connection, 1, [*MIGRATIONS, [good]])
+    assert stored_version(connection, "condor.db") == 2
+    assert connection.execute("SELECT count(*) FROM run").fetchone() == (1,)
+    connection.close()
+
+
+async def test_the_files_are_their_owners_alone(path: Path, opened: Callable[..., SqliteStore]) -> None:
+    """They hold record data: nobody else of the machine reads them."""
+    await opened().commit(creation())
+    modes = {name: path.with_name(name).stat().st_mode & 0o777 for name in files_of(path)}
+    assert modes == dict.fromkeys(["condor.db", "condor.db-wal", "condor.db-shm"], 0o600)
+
+
+async def test_an_erasure_that_the_disk_refuses_is_said(opened: Callable[..., SqliteStore]) -> None:
+    """Who asked is told, and the store goes on."""
+    store = opened()
+    await store.commit(creation())
+    assert store._writer is not None
+    store._writer.call(lambda connection: connection.execute("PRAGMA query_only = ON").close())
+    with pytest.raises(StoreUnavailable, match="not erased"):
+        await store.erase_payloads(run_name(1))
+    store._writer.call(lambda connection: connection.execute("PRAGMA query_only = OFF").close())
+    assert await store.erase_payloads(run_name(1)) == 1
+
+
 def test_a_directory_that_is_not_there_is_said(tmp_path: Path) -> None:
     """The directory is its owner's to make."""
     with pytest.raises(HomeUnusable, match="cannot write beside"):
@@ -199,6 +233,10 @@ async def main():
         SqliteStore.open(sys.argv[1])
     except HomeUnusable as refused:
         print(refused)
+    try:
+        SqliteStore.open(sys.argv[2], read_only=True)
+    except HomeUnusable as refused:
+        print(refused)
 
 asyncio.run(main())
 """
@@ -213,15 +251,19 @@ async def test_nobody_reads_where_nothing_may_be_written(
     public = tmp_path_factory.getbasetemp() / "public"
     public.mkdir(exist_ok=True)
     shutil.copy(path, public / "condor.db")
+    (public / "condor.db").chmod(0o644)
+    shutil.copy(path, public / "closed.db")
+    (public / "closed.db").chmod(0o600)
     for directory in (public, *public.parents):
         if directory.stat().st_uid == 0 and directory.name.startswith("pytest"):
             directory.chmod(0o755)
-    child = [sys.executable, "-c", READ_AS_NOBODY, str(public / "condor.db")]
+    child = [sys.executable, "-c", READ_AS_NOBODY, str(public / "condor.db"), str(public / "closed.db")]
     process = await asyncio.create_subprocess_exec(*child, stdout=asyncio.subprocess.PIPE)
     said = (await process.communicate())[0].decode().splitlines()
     assert said[0] == "1"
     assert "cannot write beside condor.db" in said[1]
-    assert [file.name for file in public.iterdir()] == ["condor.db"]
+    assert "cannot read closed.db" in said[2]
+    assert sorted(file.name for file in public.iterdir()) == ["closed.db", "condor.db"]
 
 
 async def test_erased_means_overwritten(path: Path, opened: Callable[..., SqliteStore]) -> None:

@@ -77,22 +77,20 @@ async def test_a_full_disk_fails_every_unit_of_the_group(opened: Callable[..., S
     await store.commit(creation())
     await store.commit(parking(card()))
     before = await contents(store)
-    pages: list[int] = []
 
     def fill(connection: sqlite3.Connection) -> None:
         (used,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {used}")
-        pages.append(used)
 
     assert store._writer is not None
-    store._writer.run_errand(fill)
+    store._writer.call(fill)
     large = Transition(run_id=run_name(1), at=at(1), payloads=[("large", b'"' + b"x" * 1_000_000 + b'"')])
     losers = [decision(card(), "loser"), *texts(1, 3), large, creation(2), *texts(99)]
     told = await all_of(store, losers)
     assert [type(fate) for fate in told] == [StoreUnavailable] * len(losers)
     assert all("full" in str(fate) for fate in told)
     assert await contents(store) == before
-    store._writer.run_errand(lambda connection: connection.execute("PRAGMA max_page_count = 1000000").close())
+    store._writer.call(lambda connection: connection.execute("PRAGMA max_page_count = 1000000").close())
     assert [type(fate) for fate in await all_of(store, [decision(card()), large])] == [Committed, Committed]
     await every_chain_is_whole(store)
 
