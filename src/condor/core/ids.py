@@ -46,10 +46,12 @@ def _is_plain(value: object) -> bool:
     if kind is int:
         return -SAFE_INTEGER_MAX <= value <= SAFE_INTEGER_MAX  # type: ignore[operator]
     if kind is dict:
-        return all(
-            type(key) is str and key.isascii() and _is_plain(item)
-            for key, item in value.items()  # type: ignore[attr-defined]
-        )
+        for key, item in value.items():  # type: ignore[attr-defined]
+            if type(key) is not str or not key.isascii():
+                return False
+            if type(item) is not str and not _is_plain(item):
+                return False
+        return True
     if kind is list or kind is tuple:
         return all(map(_is_plain, value))  # type: ignore[call-overload]
     return False
@@ -85,7 +87,8 @@ def digest_of_bytes(body: bytes) -> Digest:
 
 def short_token(value: object) -> str:
     """26 base32 characters (130 bits) of the digest of ``value``, lower case."""
-    return base64.b32encode(hashlib.sha256(canonical_json(value)).digest())[:26].decode().lower()
+    # Twenty bytes are the fewest that hold 130 bits and need no padding.
+    return base64.b32encode(hashlib.sha256(canonical_json(value)).digest()[:20])[:26].decode().lower()
 
 
 def exact_word(value: object) -> str | None:

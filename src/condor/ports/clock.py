@@ -57,6 +57,4 @@ class SystemClock:
 
 def timestamp(moment: datetime.datetime) -> str:
     """RFC 3339 in UTC with milliseconds and ``Z``: one width, so that text order is time order."""
-    return (
-        moment.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
-    )
+    return moment.astimezone(datetime.UTC).isoformat(timespec="milliseconds")[:-6] + "Z"

@@ -33,7 +33,7 @@ def tool_contract(
         {
             "tool": tool,
             "descriptor": descriptor,
-            "op": op if isinstance(op, str) else None,  # the input holds what it is
+            "op": str.__str__(op) if isinstance(op, str) else None,  # the input holds what it is
             "input": resolved_input,
             "policyClass": _word(policy_class),
             "effectiveTier": _word(effective_tier),
@@ -43,8 +43,10 @@ def tool_contract(
 
 
 def _word(value: object) -> str | None:
-    """A class or tier; of what is neither, its type, which is the same after a restart."""
-    return value if value is None or isinstance(value, str) else type(value).__name__
+    """A class or tier as plain text; of what is neither, its type, which is the same after a restart."""
+    if value is None:
+        return None
+    return str.__str__(value) if isinstance(value, str) else type(value).__name__
 
 
 def approval_step_contract(*, step_id: str, title: str, body: str) -> Digest:
@@ -63,7 +65,7 @@ def suspend_id(
                 "run": run_id,
                 "step": step_id,
                 "contract": contract_hash,
-                "reason": reason,
+                "reason": reason.value,
                 "generation": generation,
             }
         )

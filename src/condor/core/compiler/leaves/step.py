@@ -27,6 +27,7 @@ class Execute:
     args: Mapping[str, Json]
     op: str | None
     verdict: PolicyVerdict
+    #: Empty for a read.
     contract_hash: Digest
     #: Record versions the approver saw.
     versions: Mapping[str, str] = field(default_factory=dict)

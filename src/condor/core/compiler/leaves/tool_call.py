@@ -15,6 +15,7 @@ from condor.core.compiler.leaves.arguments import as_field, faulty_arguments, un
 from condor.core.compiler.leaves.step import Execute, LeafStep, NeedEvidence, Settle, Suspend
 from condor.core.ids import Digest, Json, SuspendId, digest_of
 from condor.core.outcome import InputField, NeedInput, StepOutcome, failed, skipped
+from condor.core.policy.classes import PolicyClass
 from condor.core.policy.descriptor import ArgSpec, ToolDescriptor, who_may_answer
 from condor.core.policy.resolve import policy_call
 from condor.core.policy.verdict import PolicyCall, PolicyContext, PolicyVerdict, evaluate_tool_policy
@@ -100,7 +101,10 @@ def tool_call_leaf(given: ToolCallInput) -> LeafStep:
     call = policy_call(given.tool, given.args, registered=given.registered)
     verdict = evaluate_tool_policy(call, _context(given))
     if verdict.allowed:
-        return _execute(given, call, verdict, versions={}, approval=None)
+        # Nobody approves a read, so it has no contract.
+        is_read = verdict.policy_class is PolicyClass.READ
+        contract = Digest("") if is_read else _contract(given, call, verdict, {})
+        return _execute(given, call, verdict, contract, versions={}, approval=None)
     return _gated(given, call, verdict)
 
 
@@ -118,15 +122,15 @@ def _one_of(roles: frozenset[str]) -> str:
 def _gated(given: ToolCallInput, call: PolicyCall, verdict: PolicyVerdict) -> LeafStep:
     """The policy says: a person decides."""
     # Where a person has said yes to this very step, the no to its twin is not about it.
-    asked = given.approval is not None
-    if not asked and call_digest(given.tool.name, resolved_input(given)) in given.denied_calls:
+    if given.approval is None and _was_denied(given):
         return Settle(outcome=skipped("denied_before", "a person has declined exactly this call in this run"))
     if given.evidence is None and given.tool.preview is not None:
         return NeedEvidence(args=given.args)
     evidence = given.evidence or CardEvidence()
-    faults = faulty_arguments(given.tool, given.args, given.today, also_required=evidence.requires)
-    if faults:
-        return ask_for_arguments(given, faults, evidence=evidence)
+    if evidence.requires:
+        faults = faulty_arguments(given.tool, given.args, given.today, also_required=evidence.requires)
+        if faults:
+            return ask_for_arguments(given, faults, evidence=evidence)
     contract = _contract(given, call, verdict, evidence.versions)
     approval = given.approval
     if approval is None or not approval.answer.approved:
@@ -136,8 +140,17 @@ def _gated(given: ToolCallInput, call: PolicyCall, verdict: PolicyVerdict) -> Le
     elif alerts_worsened(approval.alerts, evidence.alerts):
         why = "an alert has appeared or become more severe since the approval: decide again"
     else:
-        return _execute(given, call, verdict, versions=evidence.versions, approval=approval.suspend_id)
+        return _execute(
+            given, call, verdict, contract, versions=evidence.versions, approval=approval.suspend_id
+        )
     return Suspend(request=_approval_request(given, call, verdict, contract, evidence, message=why))
+
+
+def _was_denied(given: ToolCallInput) -> bool:
+    """Whether a person has declined exactly this call in this run."""
+    return bool(given.denied_calls) and (
+        call_digest(given.tool.name, resolved_input(given)) in given.denied_calls
+    )
 
 
 def alerts_worsened(shown: tuple[Mapping[str, Json], ...], now: tuple[Mapping[str, Json], ...]) -> bool:
@@ -173,6 +186,7 @@ def _execute(
     given: ToolCallInput,
     call: PolicyCall,
     verdict: PolicyVerdict,
+    contract: Digest,
     *,
     versions: Mapping[str, str],
     approval: SuspendId | None,
@@ -181,7 +195,7 @@ def _execute(
         args=given.args,
         op=call.op if isinstance(call.op, str) else None,
         verdict=verdict,
-        contract_hash=_contract(given, call, verdict, versions),
+        contract_hash=contract,
         versions=versions,
         approval=approval,
     )
