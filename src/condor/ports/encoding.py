@@ -7,6 +7,7 @@ a duplicate key, NaN, a lone surrogate, or a number that cannot be held exactly.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, NoReturn
 
 import orjson
@@ -27,7 +28,11 @@ _OPTIONS = (
 def _plain(value: object) -> object:
     if isinstance(value, str):  # a StrEnum
         return str.__str__(value)
-    if isinstance(value, dict):
+    if isinstance(value, int):  # bool is none: orjson writes it itself
+        return int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, Mapping):
         return dict(value)
     if isinstance(value, list | tuple | set | frozenset):
         return list(value)
@@ -40,7 +45,26 @@ def encode(value: object) -> bytes:
     Raises:
         TypeError: the value is not JSON.
     """
-    return orjson.dumps(value, _plain, _OPTIONS)
+    try:
+        return orjson.dumps(value, _plain, _OPTIONS)
+    except TypeError:
+        # A key that is a subclass of str has no default to pass through.
+        return orjson.dumps(_all_plain(value), _plain, _OPTIONS)
+
+
+def _all_plain(value: object) -> object:
+    """Containers as dict and list, with plain keys."""
+    if isinstance(value, Mapping):
+        return {_plain_key(key): _all_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_all_plain(item) for item in value]
+    return value
+
+
+def _plain_key(key: object) -> str:
+    if not isinstance(key, str):
+        raise TypeError(f"a key is {type(key).__name__}, not a text")
+    return str.__str__(key)
 
 
 def decode(body: bytes) -> Any:

@@ -133,7 +133,7 @@ class Segment:
         if outcome.message:
             result["message"] = outcome.message
         self.payload(f"result:{step_id}", result)
-        self.state.keep_result(step_id, outcome.value)
+        self.state.forget_result(step_id)
         self.event(
             EventKind.STEP_SETTLED,
             stepId=step_id,
@@ -303,12 +303,10 @@ class Segment:
         """What the policy asks is judged again in the light of the answers; other waits stay as they are."""
         asked, self.asked = self.asked, deque()
         for wait in asked:
-            step_id, reason = wait.request.step_id, wait.request.reason
             if wait.request.origin is Origin.TOOL_POLICY:
-                self.state.statuses[step_id] = StepStatus.PENDING
-                continue
-            self.state.statuses[step_id] = waiting_status(reason)
-            self.asked.append(wait)
+                self.state.statuses[wait.request.step_id] = StepStatus.PENDING
+            else:
+                self.asked.append(wait)
 
     def in_flight(self) -> bool:
         """Whether a leaf is at work."""

@@ -113,9 +113,9 @@ class RunState:
         body = self.payloads.get(key)
         return None if body is None else decode(body)
 
-    def keep_result(self, step_id: StepId, value: Json) -> None:
-        """Remember a result in memory, beside its payload."""
-        self._results[step_id] = value
+    def forget_result(self, step_id: StepId) -> None:
+        """Its payload has changed. Results are read from payloads, not kept as the tool returned them."""
+        self._results.pop(step_id, None)
 
     def result(self, step_id: StepId) -> Json:
         """The value a step ended with; None when it has none."""
@@ -137,15 +137,23 @@ class RunState:
         return [row for row in self.suspensions.values() if row.status == "pending"]
 
     def refresh(self, stored: StoredRun) -> None:
-        """Take what answers changed since this segment loaded; what is in flight here stays."""
+        """Take what answers changed since this segment looked; what is in flight here stays.
+
+        An answer changes the step of its card and no other, and a step that has a card is not at work.
+        """
         run: RunRow = stored.run
         self.answers = run.answers
         self.halt = decode(run.halt) if run.halt is not None else None
+        waited = {row.suspend_id for row in self.open_suspensions()}
         self.suspensions = {row.suspend_id: row for row in stored.suspensions}
         self.payloads.update(stored.payloads)
-        for row in stored.steps:
-            if self.statuses.get(row.step_id) in (StepStatus.SUSPENDED, StepStatus.UNKNOWN):
-                self.put_step(row)
+        answered = {
+            row.step_id for row in stored.suspensions if row.suspend_id in waited and row.status != "pending"
+        }
+        for step in stored.steps:
+            if step.step_id in answered:
+                self.put_step(step)
+                self.forget_result(step.step_id)
 
 
 def _check(state: RunState) -> None:

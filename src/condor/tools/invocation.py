@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from condor.core.errors import ToolError
-from condor.core.outcome import TimedOut
+from condor.core.outcome import TimedOut, is_json
 from condor.core.policy import PolicyClass, ToolDescriptor
 from condor.core.suspend import CardEvidence
 from condor.ports.faults import Faults, no_faults
@@ -20,8 +21,9 @@ from condor.tools.context import Reconciled, ToolContext
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
+    from condor.core.ids import Json
     from condor.ports.clock import Clock
     from condor.tools.registry import ToolRegistry
 
@@ -83,17 +85,30 @@ class LocalToolbox:
         self._faults("tool.entered")
         function = call.tool.function
         assert function is not None, "registered tools have a function"
-        limit = call.tool.timeout_s
+        returned = await self._guarded(call, function)
+        if isinstance(returned, TimedOut):
+            _log.warning("tool %s gave no answer within %g s", call.tool.name, call.tool.timeout_s)
+        elif isinstance(returned, BaseException) and not isinstance(returned, ToolError):
+            _log.warning("tool %s raised %s", call.tool.name, type(returned).__name__)
+        return returned
+
+    async def _guarded(self, call: Invocation, function: Callable[..., Awaitable[object]]) -> object:
+        """What a function of a tool author returned, or what ended it, as a value.
+
+        It gets its own copy of the arguments: what it does to them changes nothing of what was approved.
+        """
         try:
-            async with asyncio.timeout(limit):
-                return await function(self._context(call), **call.args)
-        except TimeoutError as error:
-            # A tool's own TimeoutError means the same: it does not know what came of its call.
-            _log.warning("tool %s gave no answer within %g s", call.tool.name, limit, exc_info=error)
-            return TimedOut(seconds=limit)
-        except Exception as error:  # noqa: BLE001 - every way a tool can fail is an outcome
-            if not isinstance(error, ToolError):
-                _log.warning("tool %s raised %s", call.tool.name, type(error).__name__)
+            async with asyncio.timeout(call.tool.timeout_s):
+                return await function(self._context(call), **_own(call.args))
+        except TimeoutError:
+            # Its own TimeoutError means the same: it does not know what came of its call.
+            return TimedOut(seconds=call.tool.timeout_s)
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            return error  # nobody cancelled us: it let a cancellation of its own escape
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - every way it can fail is an outcome
             return error
 
     async def preview(self, call: Invocation) -> CardEvidence:
@@ -101,32 +116,34 @@ class LocalToolbox:
         hook = call.tool.preview
         if hook is None:
             return CardEvidence()
-        try:
-            async with asyncio.timeout(call.tool.timeout_s):
-                evidence = await hook(self._context(call), **call.args)
-        except ToolError:
-            raise
-        except Exception as error:
-            raise ToolError(
-                f"the record could not be read for the card: {type(error).__name__}: {error}", effect="none"
-            ) from error
-        if not isinstance(evidence, CardEvidence):
-            raise ToolError(f"the preview of {call.tool.name} returned no CardEvidence", effect="none")
-        return evidence
+        evidence = await self._guarded(call, hook)
+        match evidence:
+            case ToolError():
+                raise evidence
+            case TimedOut(seconds=seconds):
+                why = f"no answer within {seconds:g} s"
+            case BaseException():
+                why = f"{type(evidence).__name__}: {_said_by(evidence)}"
+            case CardEvidence() if is_json([evidence.to_json(), list(evidence.requires)]):
+                return evidence
+            case _:
+                why = f"the preview of {call.tool.name} returned no CardEvidence that can be shown"
+        raise ToolError(f"the record could not be read for the card: {why}", effect="none")
 
     async def reconcile(self, call: Invocation) -> ReconcileAnswer:
         """Ask the outside system what came of a call."""
         hook = call.tool.reconcile
         if hook is None:
             return ReconcileAnswer(happened=None)
-        try:
-            async with asyncio.timeout(call.tool.timeout_s):
-                said = await hook(self._context(call), **call.args)
-        except Exception:  # noqa: BLE001 - a hook that fails knows nothing; a person is asked
-            _log.warning("the reconcile hook of %s failed", call.tool.name, exc_info=True)
-            return ReconcileAnswer(happened=None)
-        if isinstance(said, Reconciled) and said.happened in (True, False, None):
-            return ReconcileAnswer(happened=said.happened, value=said.value)
+        said = await self._guarded(call, hook)
+        match said:
+            case Reconciled(happened=True | False | None) if is_json(said.value):
+                return ReconcileAnswer(happened=said.happened, value=said.value)
+            case BaseException() | TimedOut():
+                _log.warning("the reconcile hook of %s failed: %s", call.tool.name, type(said).__name__)
+            case _:
+                _log.warning("the reconcile hook of %s returned no Reconciled", call.tool.name)
+        # A hook that fails knows nothing; a person is asked.
         return ReconcileAnswer(happened=None)
 
     def _context(self, call: Invocation) -> ToolContext:
@@ -137,10 +154,30 @@ class LocalToolbox:
             principal=call.principal,
             approved_by=call.approved_by,
             idempotency_key=call.key,
-            record_versions=call.versions,
-            answers=call.answers,
+            record_versions=dict(call.versions),
+            answers=_own(call.answers),
             deadline=self._clock.monotonic() + call.tool.timeout_s,
             now=self._clock.now(),
             today=self.today,
             faults=self._faults,
         )
+
+
+def _own(args: Mapping[str, Json]) -> dict[str, Any]:
+    """A copy of arguments whose parts nobody else holds."""
+    return {key: _own_part(value) for key, value in args.items()}
+
+
+def _own_part(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _own_part(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_own_part(item) for item in value]
+    return value
+
+
+def _said_by(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - an exception of a tool author whose own message throws
+        return "(it cannot say what)"
