@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from condor.core.errors import OurBug
 
@@ -26,6 +26,9 @@ Verdicts: TypeAlias = "Sequence[Committed | BaseException]"
 Settle: TypeAlias = Callable[[Verdicts], None]
 #: Gives a group to the idle writer; returns at once.
 HandOver: TypeAlias = "Callable[[Sequence[Transition], Settle], None]"
+
+#: Units in one commit: some 50 ms of work, so that the first of a crowd is not told when the last is.
+GROUP_UNITS_MAX: Final = 500
 
 
 class Grouper:
@@ -73,7 +76,7 @@ class Grouper:
                 self._idle.set()
                 self._idle = None
             return
-        group, self._waiting = self._waiting, []
+        group, self._waiting = self._waiting[:GROUP_UNITS_MAX], self._waiting[GROUP_UNITS_MAX:]
         loop = self._loop
         assert loop is not None, "a group is sent by the loop that gathered it"
         futures = [future for _, future in group]

@@ -13,6 +13,7 @@ import pytest
 from condor.core.errors import OurBug, StoreUnavailable
 from condor.core.run import EventKind
 from condor.ports.store import Committed, Conflict, Transition
+from condor.store.grouper import GROUP_UNITS_MAX
 from condor.store.sqlite import SqliteStore
 from condor.testing.store_units import (
     all_of,
@@ -69,6 +70,15 @@ async def test_units_that_wait_together_share_a_commit(opened: Callable[..., Sql
     told = await all_of(store, [unit for number in range(64) for unit in texts(number)])
     assert gate.passed["writer.after-commit"] == 2
     assert told == [Committed(first_seq=2, last_seq=2, rev=2, epoch=0, answers=0)] * 64
+
+
+async def test_a_crowd_is_told_in_parts(opened: Callable[..., SqliteStore]) -> None:
+    """A group has a limit; who is beyond it is in the next one."""
+    gate = Gate()
+    store = opened(gate)
+    told = await all_of(store, [creation(number) for number in range(GROUP_UNITS_MAX + 1)])
+    assert {type(fate) for fate in told} == {Committed}
+    assert gate.passed["writer.after-commit"] == 2
 
 
 async def test_a_full_disk_fails_every_unit_of_the_group(opened: Callable[..., SqliteStore]) -> None:
