@@ -116,7 +116,7 @@ async def lab_results(
 
 def result_row(result: Resource) -> dict[str, Any]:
     """One result, compact, with its text: ``7.2 % on 10 Nov 2026 (high)``."""
-    coding = next(iter((result.get("code") or {}).get("coding") or []), {})
+    coding: dict[str, Any] = next(iter((result.get("code") or {}).get("coding") or []), {})
     code = str(coding.get("code", ""))
     moment = str(result.get("effectiveDateTime") or (result.get("effectivePeriod") or {}).get("start") or "")
     row = {

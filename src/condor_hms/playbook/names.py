@@ -80,7 +80,7 @@ def take_identifiers(draft: Draft, today: datetime.date) -> Who:
     numbers = [draft.typed(match, "number").upper() for match in draft.take_all(_RECORD_NUMBER)]
     numbers += [draft.typed(match).strip() for match in draft.take_all(_PHONE)]
     if len(set(numbers)) > 1:
-        raise refuse(f"two patients in one request ({' and '.join(numbers)})")
+        raise refuse(f"two names in one request ({' and '.join(numbers)})")
     return Who(query="".join(numbers[:1]), birth_date=birth_date)
 
 
@@ -96,7 +96,7 @@ def take_who(draft: Draft, known: Who, openers: Collection[str]) -> Who:
     _take_titles(draft, openers)
     names = _distinct(_runs(draft, openers))
     if len(names) > 1:
-        raise refuse(f"two patients in one request ({' and '.join(names)})")
+        raise refuse(f"two names in one request ({' and '.join(names)})")
     return Who(query=" ".join([*names, known.query]).strip(), birth_date=known.birth_date)
 
 

@@ -17,7 +17,7 @@ from condor_hms.playbook.medicines import Medicine, take_medicine, unknown_befor
 from condor_hms.playbook.reading import Reading, is_plain_text
 from condor_hms.playbook.refusals import refuse, refuse_part
 from condor_hms.playbook.steps import PATIENT, Plan, plan, search_step, step
-from condor_hms.playbook.vocabulary import FILLERS, pattern, words
+from condor_hms.playbook.vocabulary import FILLERS, HYPOTHETICAL, NEGATIONS, TIMES, pattern, words
 
 __all__ = ["ADD_CUE", "CUE", "STRONG_CUE", "is_implied", "plan_prescribe"]
 
@@ -137,6 +137,8 @@ def _indication(draft: Draft, *, is_named: bool, stated: re.Match[str] | None) -
 
 def _checked(draft: Draft, match: re.Match[str]) -> str:
     text = draft.typed(match, "what").strip()
-    if not is_plain_text(text):
-        raise refuse_part(text, "I do one thing at a time")
+    low = text.lower()
+    hidden = [shape for shape in (NEGATIONS, HYPOTHETICAL, TIMES) if shape.search(low)]
+    if not is_plain_text(text) or hidden:
+        raise refuse_part(text, "it is no indication")
     return text

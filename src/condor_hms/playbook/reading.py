@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from condor_hms.playbook.names import Who, take_lower_case_name, take_who
 from condor_hms.playbook.refusals import refuse, refuse_part
-from condor_hms.playbook.vocabulary import COMMAND_WORDS, FILLERS, HYPOTHETICAL, NEGATIONS, pattern
+from condor_hms.playbook.vocabulary import COMMAND_WORDS, FILLERS, HYPOTHETICAL, NEGATIONS, TURNS, pattern
 
 if TYPE_CHECKING:
     import datetime
@@ -89,6 +89,7 @@ class Reading:
 
 
 def is_plain_text(text: str) -> bool:
-    """Whether free text may be taken over as it stands: short, and no second request hides in it."""
-    words = text.split()
-    return 0 < len(words) <= _FREE_WORDS_MAX and COMMAND_WORDS.search(text.lower()) is None
+    """Whether free text may be taken over as it stands: short, and nothing else hides in it."""
+    low = text.lower()
+    hidden = COMMAND_WORDS.search(low) or TURNS.search(low)
+    return 0 < len(text.split()) <= _FREE_WORDS_MAX and hidden is None

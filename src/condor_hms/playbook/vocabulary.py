@@ -30,6 +30,8 @@ __all__ = [
     "ROUTES",
     "SEVERITIES",
     "TESTS",
+    "TIMES",
+    "TURNS",
     "Phrases",
     "pattern",
     "words",
@@ -257,6 +259,18 @@ COMMAND_WORDS = pattern(
     r"transfer|prepare|merge|drop|switch|swap|renew|hold|pause|restart|resume|continue|"
     r"update|set|check|repeat"
     r"|make sure|and then"
+)
+
+#: Words that turn a request into another one: they may not go unseen inside free text.
+TURNS = pattern(
+    r"but|then|unless|until|till|except|instead|tomorrow|tonight|same|otherwise|however|although|every|if"
+    r"|whether|only|monday|tuesday|wednesday|thursday|friday|saturday|sunday"
+)
+
+#: Words of time: an indication has none, so what looks like one holds something else.
+TIMES = pattern(
+    r"today|now|later|next|last|before|after|each|per|daily|weekly|monthly|hourly|hours?|days?|weeks?|months?"
+    r"|years?|morning|evening|night|noon|breakfast|lunch|dinner"
 )
 
 FILLERS: frozenset[str] = words(

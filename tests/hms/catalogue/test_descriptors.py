@@ -28,8 +28,8 @@ async def test_a_descriptor_is_its_row(desk: Desk, row: dict[str, Any]) -> None:
     assert tool.title == row["title"]
     assert tool.policy_class == (PolicyClass(row["policy_class"]) if row["policy_class"] else None)
     assert tool.hitl_tier == (HitlTier(row["hitl_tier"]) if row["hitl_tier"] else None)
-    assert (tool.ops, tool.op_arg) == ({row["op"]}, row["op_from_arg"])
-    assert (tool.roles, tool.approver_roles) == (set(row["roles"]), set(row["approver_roles"]))
+    assert (tool.ops, tool.op_arg) == (frozenset({row["op"]}), row["op_from_arg"])
+    assert (tool.roles, tool.approver_roles) == (frozenset(row["roles"]), frozenset(row["approver_roles"]))
     assert (tool.alias_group, tool.alias_fidelity) == (row["alias_group"], row["alias_fidelity"])
     assert tool.ui_card == row["ui_card"]
     assert tool.metadata == row["metadata"]
