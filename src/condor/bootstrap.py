@@ -24,11 +24,9 @@ from condor.core.errors import (
     UnknownId,
     show,
 )
-from condor.core.ids import Json, SessionId
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent, RunStatus
 from condor.dispatch import LocalDispatcher
 from condor.ports.clock import SystemClock
-from condor.ports.encoding import BODY_BYTES_MAX
 from condor.ports.faults import Faults, no_faults
 from condor.ports.packs import OpenedPack, Pack, PackSetup
 from condor.ports.store import AuditFilter, AuditRow, Store
@@ -36,6 +34,7 @@ from condor.pump.phases.admit import StartRun
 from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.segment import PumpPorts
 from condor.runtime import Runtime, run_line, run_snapshot, suspension_json
+from condor.runtime.edge import allowed_autonomy, check_reason, check_request, session_of
 from condor.runtime.hub import EventHub
 from condor.store.sqlite import SqliteStore
 from condor.tools.invocation import LocalToolbox
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 
     from condor.config import Settings
+    from condor.core.ids import Json
     from condor.ports.clock import Clock
     from condor.ports.model import Planner
     from condor.tools import ToolDescriptor
@@ -228,19 +228,14 @@ class Condor:
         Raises:
             RefusedInput: with what is wrong; nothing is stored.
         """
-        if (request is None) == (plan is None):
-            raise RefusedInput("give a request or a plan: exactly one of the two")
-        if request is not None and not request.strip():
-            raise RefusedInput("the request is empty; say what should be done")
-        if request is not None and len(request.encode("utf-8", "replace")) > BODY_BYTES_MAX:
-            raise RefusedInput(f"the request has more than {BODY_BYTES_MAX} bytes", code="too_large")
+        check_request(request, plan)
         row = await self._running().start(
             StartRun(
                 request=request,
                 plan=plan,
                 principal=principal,
-                autonomy=_allowed_autonomy(autonomy, principal),
-                session_id=SessionId(session_id) if session_id else None,
+                autonomy=allowed_autonomy(autonomy, principal),
+                session_id=session_of(session_id),
             )
         )
         return Run(id=row.run_id, session_id=row.session_id, status=row.status)
@@ -268,10 +263,11 @@ class Condor:
         """Stop a run; open cards are withdrawn, what is in flight finishes.
 
         Raises:
-            UnknownId, RunNotSuspendedError, NotAllowed: nothing was changed.
+            UnknownId, RunNotSuspendedError, NotAllowed, RefusedInput: nothing was changed.
         """
         if principal.kind == "person" and "auditor" in principal.roles:
             raise NotAllowed(f"{principal.name} is auditor, a role that decides nothing")
+        check_reason(reason)
         await self._running().stop(run_id, principal, reason)
 
     def watch(self, run_id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[RunEvent]:
@@ -368,18 +364,6 @@ class Condor:
         if self._store is None:
             raise RuntimeError("use `async with Condor(…) as condor:` before calling it")
         return self._store
-
-
-def _allowed_autonomy(autonomy: str, principal: Principal) -> str:
-    """The autonomy a run gets: a known word, and never autonomous for a program."""
-    if autonomy not in ("autonomous", "guarded", "ambient"):
-        raise RefusedInput(
-            f"autonomy {show(autonomy)} is unknown; take autonomous, guarded or ambient",
-            code="unknown_autonomy",
-        )
-    if autonomy == "autonomous" and principal.kind != "person":
-        return "guarded"
-    return autonomy
 
 
 def _make_home(home: Path, *, create: bool) -> None:

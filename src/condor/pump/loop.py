@@ -33,7 +33,7 @@ async def drive(segment: Segment, phase: Phase) -> None:
                 following = await _act(segment, await phase(segment))
             except LookAgain:
                 await segment.look_again()
-                following = dispatch
+                following = dispatch if segment.state.graph is not None else phase
             if following is None:
                 return
             phase = following

@@ -164,7 +164,8 @@ def _check(state: RunState) -> None:
         return
     known: set[StepId] = set()
     for node in state.graph.nodes:
-        if node.kind not in ("tool", "approval") or not known.issuperset(node.after):
+        sound = node.kind in ("tool", "approval") and isinstance(node.args, dict)
+        if not sound or not known.issuperset(node.after):
             raise StateUnreadable("its compiled graph is damaged")
         known.add(node.step_id)
     if len(known) != len(state.graph.nodes) or not known.issuperset(state.steps):

@@ -5,6 +5,7 @@ Pure projection of what is stored; an erased payload leaves its place empty.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from condor.ports.encoding import decode
@@ -127,9 +128,12 @@ def _steps(stored: StoredRun) -> list[Json]:
     rows: dict[str, StepRow] = {row.step_id: row for row in stored.steps}
     graph = _payload(stored.payloads, "graph")
     nodes = graph.get("nodes") if isinstance(graph, dict) else None
-    if not isinstance(nodes, list) or not all(isinstance(node, dict) and "id" in node for node in nodes):
-        nodes = [{"id": step_id} for step_id in rows]
-    return [_step(node, rows.get(node["id"]), stored.payloads) for node in nodes]
+    drawn = (
+        [node for node in nodes if isinstance(node, dict) and "id" in node] if isinstance(nodes, list) else []
+    )
+    if not rows.keys() <= {node["id"] for node in drawn}:
+        drawn = [{"id": step_id} for step_id in rows]
+    return [_step(node, rows.get(node["id"]), stored.payloads) for node in drawn]
 
 
 def _step(node: Mapping[str, Any], row: StepRow | None, payloads: Mapping[str, bytes]) -> Json:
@@ -157,5 +161,8 @@ def _step(node: Mapping[str, Any], row: StepRow | None, payloads: Mapping[str, b
 
 
 def _payload(payloads: Mapping[str, bytes], key: str) -> Any:
+    """A payload; None where it was erased or is damaged, as a reader of history can live with both."""
     body = payloads.get(key)
-    return None if body is None else decode(body)
+    with contextlib.suppress(ValueError):
+        return None if body is None else decode(body)
+    return None

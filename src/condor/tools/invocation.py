@@ -124,7 +124,7 @@ class LocalToolbox:
                 why = f"no answer within {seconds:g} s"
             case BaseException():
                 why = f"{type(evidence).__name__}: {_said_by(evidence)}"
-            case CardEvidence() if is_json([evidence.to_json(), list(evidence.requires)]):
+            case CardEvidence() if _can_be_shown(evidence):
                 return evidence
             case _:
                 why = f"the preview of {call.tool.name} returned no CardEvidence that can be shown"
@@ -161,6 +161,20 @@ class LocalToolbox:
             today=self.today,
             faults=self._faults,
         )
+
+
+def _can_be_shown(evidence: CardEvidence) -> bool:
+    """Whether a card can be drawn, compared and bound to what a hook of a tool author says."""
+    try:
+        lists = [*evidence.alerts, *evidence.context]
+        words = [evidence.summary, *evidence.requires, *evidence.versions, *evidence.versions.values()]
+        return (
+            is_json(evidence.to_json())
+            and all(isinstance(item, Mapping) for item in [evidence.subject, *lists])
+            and all(isinstance(word, str) for word in words)
+        )
+    except (TypeError, AttributeError):
+        return False
 
 
 def _own(args: Mapping[str, Json]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from condor.core.plan import parse_plan
 from condor.core.run import EventKind, Principal, RunStatus, check_transition
 from condor.ports.encoding import encode
 from condor.ports.store import NewRun
-from condor.pump.phases.plan import adopt_plan
+from condor.pump.phases.plan import stage_plan
 from condor.pump.segment import PumpPorts, Segment, entry
 from condor.pump.state import RunState
 
@@ -79,6 +79,7 @@ async def admit(start: StartRun, ports: PumpPorts) -> Segment:
     if start.request is not None:
         segment.payload("request", {"text": start.request})
     if graph is not None:
-        adopt_plan(segment, start.plan, graph)
+        state.adopt_graph(graph)
+        stage_plan(segment, start.plan, graph)
     await segment.commit()
     return segment

@@ -22,6 +22,8 @@ from condor.pump.staging import Staging
 if TYPE_CHECKING:
     from condor.core.graph import Node
 
+#: Longest sentence of a tool about its success, in characters: a paragraph.
+_SENTENCE_CHARS_MAX = 2_000
 _HALT_CAUSES: dict[str, TransitionCause] = {"denied": "denied", "stopped": "stopped", "expired": "expired"}
 
 
@@ -213,5 +215,7 @@ def _sentence(segment: Segment, node: Node, value: Any) -> str:
     called = state.payload(f"args:{node.step_id}") or {}
     if tool.report is not None:
         with contextlib.suppress(Exception):  # a hook of a tool author cannot cost the run its closing
-            return str(tool.report(called.get("args", {}), value))
+            said = tool.report(called.get("args", {}), value)
+            if isinstance(said, str) and said.strip():
+                return said[:_SENTENCE_CHARS_MAX].encode("utf-8", "replace").decode()
     return f"{node.title or tool.title or tool.name}: done."

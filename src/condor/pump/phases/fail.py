@@ -6,14 +6,15 @@ Law: never silent, never a guess. What was begun and is not known to have happen
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from condor.core.audit import AuditEntry, encode_entry
 from condor.core.observers import NOT_COMPLETED_PREFIX, NOT_EXECUTED_PREFIX
-from condor.core.outcome import StepStatus
+from condor.core.outcome import SETTLED, StepStatus
 from condor.core.run import SYSTEM, TERMINAL, EventKind, RunStatus, TransitionCause, check_transition
 from condor.ports.encoding import encode
-from condor.ports.store import Conflict, Decide, Expect, StoredRun, SuspensionRow, Transition
+from condor.ports.store import Conflict, Decide, Expect, StepRow, StoredRun, SuspensionRow, Transition
 from condor.pump.phases.close import stage_failure
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment
 from condor.pump.staging import Staging
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from condor.core.audit.entry import Decision
+
+_BEGUN = frozenset({StepStatus.STARTED, StepStatus.UNKNOWN})
 
 
 async def readable(stored: StoredRun, ports: PumpPorts) -> RunState:
@@ -84,6 +87,7 @@ async def _end_unreadable(stored: StoredRun, ports: PumpPorts, why: str) -> None
             expect=Expect(epoch=run.epoch, statuses=frozenset({run.status}), answers=run.answers),
             status=RunStatus.FAILED,
             raise_epoch=True,
+            steps=[_left(row) for row in stored.steps if row.status not in SETTLED],
             decide=[
                 Decide(
                     suspend_id=card.suspend_id, status="withdrawn", decided_by=SYSTEM.id, refuse_expired=False
@@ -103,6 +107,13 @@ async def _end_unreadable(stored: StoredRun, ports: PumpPorts, why: str) -> None
         )
     )
     ports.announce(run.run_id, run.seq + len(cards) + 2)
+
+
+def _left(row: StepRow) -> StepRow:
+    """A step as it is left: what was begun is unknown, what was not is skipped."""
+    if row.status in _BEGUN:
+        return replace(row, status=StepStatus.UNKNOWN, code=row.code or "interrupted")
+    return replace(row, status=StepStatus.SKIPPED, code="run_failed")
 
 
 def _withdrawn(card: SuspensionRow) -> dict[str, str]:
@@ -141,7 +152,7 @@ def _said(stored: StoredRun, why: str) -> Iterator[str]:
         f"{NOT_EXECUTED_PREFIX} the stored state of this run cannot be worked with ({why}); "
         "nothing more was run."
     )
-    begun = {row.step_id for row in stored.steps if row.status in (StepStatus.STARTED, StepStatus.UNKNOWN)}
+    begun = {row.step_id for row in stored.steps if row.status in _BEGUN}
     for step_id in sorted(begun):
         yield f"{NOT_COMPLETED_PREFIX} it is not known whether step {step_id} happened. Check the record."
     for card in stored.suspensions:
