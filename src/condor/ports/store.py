@@ -224,6 +224,7 @@ class AuditChain:
     """What the run row says its chain is, beside the rows that are there, in stored order."""
 
     run_id: RunId
+    #: -1 when rows are there and the run's own row is not.
     audit_seq: int
     audit_head: str
     rows: Sequence[AuditRow]

@@ -213,21 +213,20 @@ class SqliteStore:
         self, wanted: AuditFilter, *, limit: int = 1_000, after: tuple[str, int] = ("", 0)
     ) -> Sequence[AuditRow]:
         """Audit rows by run and sequence."""
-        with closing(self._long_reader()) as connection:
-            return await self._in_thread(partial(list_audit, connection, wanted, limit, after))
+        return await self._read_long(partial(list_audit, wanted=wanted, limit=limit, after=after))
 
     async def audit_chains(self, run_id: str | None = None) -> AsyncIterator[AuditChain]:
         """Every run's chain, each as of one moment."""
         after = ""
-        with closing(self._long_reader()) as connection:
-            while True:
-                read = partial(next_chains, connection, run_id, after, _CHAINS_A_READ)
-                page = await self._in_thread(read)
-                for chain in page:
-                    yield chain
-                if run_id is not None or len(page) < _CHAINS_A_READ:
-                    return
-                after = page[-1].run_id
+        while True:
+            page = await self._read_long(
+                partial(next_chains, run_id=run_id, after=after, limit=_CHAINS_A_READ)
+            )
+            for chain in page:
+                yield chain
+            if run_id is not None or len(page) < _CHAINS_A_READ:
+                return
+            after = page[-1].run_id
 
     async def erase_payloads(self, run_id: str) -> int:
         """Empty the payloads of a run, in the file and in the write-ahead log too."""
@@ -261,14 +260,17 @@ class SqliteStore:
         except sqlite3.Error as error:
             raise StoreUnavailable(f"the database cannot be read: {error}") from error
 
-    def _long_reader(self) -> sqlite3.Connection:
+    async def _read_long(self, read: Callable[[sqlite3.Connection], _T]) -> _T:
         if self._closed:
             raise StoreUnavailable("the store is closed")
-        return open_reader(self._path)
 
-    async def _in_thread(self, read: Callable[[], _T]) -> _T:
+        def in_thread() -> _T:
+            # Opened and closed by the thread: a reader that is cancelled leaves it to end by itself.
+            with closing(open_reader(self._path)) as connection:
+                return read(connection)
+
         try:
-            return await asyncio.to_thread(read)
+            return await asyncio.to_thread(in_thread)
         except sqlite3.Error as error:
             raise StoreUnavailable(f"the database cannot be read: {error}") from error
 

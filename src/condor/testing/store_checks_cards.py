@@ -70,6 +70,34 @@ async def check_a_unit_of_several_cards_is_one(open_store: Open) -> None:
     assert conflict.suspension == await store.suspension(second.suspend_id)
 
 
+async def check_a_unit_sees_what_it_has_done(open_store: Open) -> None:
+    """Within a unit a card is closed, used up or opened once; what it approves it may use up."""
+    store = await open_store()
+    await store.commit(creation())
+    await store.commit(parking(card()))
+    approve = decision(card())
+    await refused(store, dataclasses.replace(approve, decide=[*approve.decide] * 2), "decided")
+    both = dataclasses.replace(approve, consume=[card().suspend_id] * 2)
+    await refused(store, both, "consumed")
+    await refused(store, parking(card(name="b"), card(name="b")), "exists")
+    await store.commit(dataclasses.replace(both, consume=[card().suspend_id]))
+    used = await store.suspension(card().suspend_id)
+    assert used is not None
+    assert (used.status, used.consumed) == ("approved", True)
+
+
+async def check_no_card_is_opened_again_by_a_decision(open_store: Open) -> None:
+    """To decide that a card is pending is a bug of the caller's."""
+    store = await open_store()
+    await store.commit(creation())
+    await store.commit(parking(card()))
+    before = await contents(store)
+    again = dataclasses.replace(decision(card()).decide[0], status="pending")
+    (fate,) = await all_of(store, [dataclasses.replace(decision(card()), decide=[again])])
+    assert isinstance(fate, OurBug)
+    assert await contents(store) == before
+
+
 async def check_a_card_belongs_to_its_run(open_store: Open) -> None:
     """A unit of another run cannot close, use up or open a run's card."""
     store = await open_store()

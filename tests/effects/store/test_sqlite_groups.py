@@ -12,7 +12,7 @@ import pytest
 
 from condor.core.errors import OurBug, StoreUnavailable
 from condor.core.run import EventKind
-from condor.ports.store import Committed, Conflict, Transition
+from condor.ports.store import AuditFilter, Committed, Conflict, Transition
 from condor.store.grouper import GROUP_UNITS_MAX
 from condor.store.sqlite import SqliteStore
 from condor.testing.store_units import (
@@ -182,6 +182,16 @@ async def test_close_waits_for_the_writer(opened: Callable[..., SqliteStore]) ->
     gate.go.set()
     await closing
     assert len(await opened().events(run_name(1))) == 7
+
+
+async def test_a_closed_store_says_so(opened: Callable[..., SqliteStore]) -> None:
+    """Reads and writes after ``close`` are StoreUnavailable, not errors of the driver."""
+    store = opened()
+    await store.commit(creation())
+    await store.close()
+    for late in (store.run("r"), store.load("r"), store.audit(AuditFilter()), store.erase_payloads("r")):
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await late
 
 
 def test_a_store_may_outlive_its_loop(path: Path) -> None:
