@@ -41,7 +41,8 @@ class PlanView:
             titles: what tools are called, for steps to which the plan gives no title.
         """
         self._titles = titles
-        self._revision: Json = 0
+        #: None until there is a plan.
+        self._revision: Json = None
         self._nodes: dict[str, Mapping[str, Json]] = {}
         self._statuses: dict[str, StepStatus] = {}
         self._erased = False
@@ -83,7 +84,7 @@ class PlanView:
 
         An erased plan says so: ``"erased": true`` beside no steps.
         """
-        if not self._changed:
+        if not self._changed or self._revision is None:
             return None
         self._changed = False
         told: dict[str, Json] = {"revision": self._revision, "steps": [*map(self._step, self._nodes)]}
