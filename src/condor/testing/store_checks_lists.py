@@ -93,6 +93,8 @@ async def check_audit_is_listed_by_filter(open_store: Open) -> None:
     assert [(one, 2), (two, 2)] == await listed(AuditFilter(rule_id="read.allow"))
     assert [(one, 3), (two, 3)] == await listed(AuditFilter(tool="b", actor="dr-okafor", decision="approved"))
     assert await listed(AuditFilter(tool="a", decision="approved")) == []
+    for nobody in ("", "%", '"', "\ud800"):
+        assert await listed(AuditFilter(tool=nobody)) == []
 
 
 async def check_every_run_has_a_chain(open_store: Open) -> None:
