@@ -172,7 +172,7 @@ def _is_covered(draft: Draft, clause: _Clause) -> bool:
 
 def _own_words(draft: Draft, clause: _Clause) -> list[str]:
     """The clause as typed, for the details; medicines alone need no telling."""
-    text = draft.text[clause.start : clause.end].strip(" -")
+    text = draft.left(clause.start, clause.end)
     part = draft.part(clause.start, clause.end)
     take_medicines(part)
     if all(word.low in FILLERS or word.low in _REASON_WORDS for word in part.words()):

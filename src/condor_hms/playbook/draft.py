@@ -105,6 +105,12 @@ class Draft:
         """A match as it was typed."""
         return self.text[match.start(group) : match.end(group)]
 
+    def left(self, start: int, end: int) -> str:
+        """What is not taken of a stretch, as typed."""
+        pairs = zip(self.text[start:end], self.low[start:end], strict=True)
+        kept = (char for char, low in pairs if low != TAKEN)
+        return " ".join("".join(kept).split()).strip(" -")
+
     def part(self, start: int, end: int) -> Draft:
         """A stretch as a draft of its own; what is taken from it stays here."""
         copy = Draft.__new__(Draft)

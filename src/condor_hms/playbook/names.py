@@ -24,6 +24,7 @@ __all__ = ["Who", "take_identifiers", "take_lower_case_name", "take_who"]
 
 #: Words of a name; a longer run is no name.
 _NAME_WORDS_MAX = 5
+_TITLES = words("mr mrs ms miss mx dr prof professor")
 _RECORD_NUMBER = re.compile(
     r"(?:\(? ?(?:mrn|hospital number|record number|patient number|nhs number)[:# ]*)?"
     r"(?<![\w-])(?P<number>[a-z]{2,6}-\d{3,12})(?![\w-])\)?"
@@ -123,7 +124,8 @@ def take_lower_case_name(draft: Draft, fillers: Collection[str]) -> str | None:
     if any(_says_something(word.low) for word in left):
         return None
     draft.mask(left[0].start, left[-1].end)
-    return " ".join(_bare(word.text) for word in left)
+    named = [_bare(word.text) for word in left if word.low not in _TITLES]
+    return " ".join(named) or None
 
 
 def _is_name_like(word: Word) -> bool:
@@ -196,9 +198,7 @@ def _with_first_name(draft: Draft, run: list[Word], openers: Collection[str]) ->
     if before is None or not _is_name_like(before):
         return run
     surely_none = before.low in openers or _says_something(before.low)
-    if before.low in _ALSO_NAMES and before.text[0].isupper():
-        surely_none = False
-    return run if surely_none else [before, *run]
+    return run if surely_none and before.low not in _ALSO_NAMES else [before, *run]
 
 
 def _says_something(word: str) -> bool:

@@ -38,13 +38,13 @@ _HEDGE = pattern(r"(?:should|would|will) be (?:fine|ok|okay|good|alright|all rig
 _HAS = re.compile(
     r"(?:'s got|(?<!\w)(?:has got|have got|have|has|with(?= an? ))) (?:an? |another )?"
     r"(?P<what>[a-z][a-z0-9 -]{1,40}?)"
-    r"(?: too| as well| again)?(?= - |[,.;:]| so | and needs?| please| start| needs?|$)"
+    r"(?: too| as well| again)?(?= - |[,.;:]| so | and needs?| please| start| needs?| ?\0|$)"
 )
 _PURPOSE = re.compile(
     r"(?<!\w)(?P<how>for(?: the)? treatment of|to treat|to cover|because of|due to"
     r"|as (?:she|he) has|since (?:she|he) has|for)"
     r" (?P<head>(?:(?:her|his|their|the|an?|this) )*)(?P<what>[a-z0-9][a-z0-9' /-]{0,60}?)"
-    r"(?= please| thanks| - | ?[.,;:()]| ?\0|$)"
+    r"(?= please| thanks| for | - | ?[.,;:()]| ?\0|$)"
 )
 #: Before names are read: “Indication” may open a sentence.
 _STATED = re.compile(
@@ -115,13 +115,10 @@ def _order(medicine: Medicine, dosing: Dosing, indication: str | None) -> dict[s
 
 
 def _indication(draft: Draft, *, is_named: bool, stated: re.Match[str] | None) -> str | None:
-    """What it is for, as typed. Without a name in capitals, a bare “for …” may be the patient and is left."""
+    """What it is for, as typed."""
     found: list[str] = [] if stated is None else [_checked(draft, stated)]
-    for match in _PURPOSE.finditer(draft.low):
-        is_bare = match.group("how") == "for" and not match.group("head")
-        what = match.group("what").strip()
-        if (is_bare and not is_named) or _NO_INDICATION.match(what) or set(what.split()) <= FILLERS:
-            continue
+    purposes = [match for match in _PURPOSE.finditer(draft.low) if _is_a_purpose(match)]
+    for match in purposes if is_named else _not_the_patient(draft, purposes):
         found.append(_checked(draft, match))
         draft.mask(*match.span())
     for shape in (_BRACKETS, _HAS):
@@ -133,6 +130,22 @@ def _indication(draft: Draft, *, is_named: bool, stated: re.Match[str] | None) -
     if len(found) > 1:
         raise refuse(f"two indications in one request ({' and '.join(found)})")
     return found[0] if found else None
+
+
+def _is_a_purpose(match: re.Match[str]) -> bool:
+    what = match.group("what").strip()
+    return _NO_INDICATION.match(what) is None and not set(what.split()) <= FILLERS
+
+
+def _not_the_patient(draft: Draft, purposes: list[re.Match[str]]) -> list[re.Match[str]]:
+    """Without a name in capitals, the first bare “for …” is the patient, unless a name stands before it."""
+    rest = draft.part(0, min((match.start() for match in purposes), default=0))
+    for shape in (_BRACKETS, _HAS):
+        rest.take_all(shape)
+    if any(word.low not in FILLERS and word.low not in _WORDS for word in rest.words()):
+        return purposes
+    bare = [match for match in purposes if match.group("how") == "for" and not match.group("head")]
+    return [match for match in purposes if match is not next(iter(bare), None)]
 
 
 def _checked(draft: Draft, match: re.Match[str]) -> str:

@@ -49,8 +49,9 @@ class Reading:
             RequestNotUnderstood: nobody, or words left over.
         """
         fillers = FILLERS.union(words)
-        if not who.query:
-            who = Who(query=take_lower_case_name(self.draft, fillers) or "", birth_date=who.birth_date)
+        if who.query == self.known.query:
+            name = take_lower_case_name(self.draft, fillers) or ""
+            who = Who(query=f"{name} {who.query}".strip(), birth_date=who.birth_date)
         self._check_rest(fillers)
         if not who.query:
             raise self._nobody()

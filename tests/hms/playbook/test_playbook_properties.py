@@ -1,7 +1,9 @@
 """Whatever is typed: a plan that can be read, or a refusal. Nothing else, and nothing half."""
 
 import asyncio
+import json
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from condor import RequestNotUnderstood
 from condor.core.plan import parse_plan
 from condor_hms.playbook import PlaybookPlanner
-from tests.hms.playbook.test_corpus import CORPUS, ROWS, asked
+from tests.hms.playbook.test_corpus import CORPUS, ROWS, asked, brief
 
 ARGUMENTS = {row["name"]: {arg["name"] for arg in row["args"]} for row in ROWS}
 #: Tools that write; everything else only reads.
@@ -161,3 +163,36 @@ def test_no_text_takes_long(text: str) -> None:
     begun = time.perf_counter()
     plan_or_refusal(text[:600])
     assert time.perf_counter() - begun < 1.0
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("lower case", str.lower),
+        ("capitals", str.upper),
+        ("polite", lambda text: "Hi, please " + text[0].lower() + text[1:]),
+        ("please at the end", lambda text: text.rstrip(".?!") + " please"),
+        ("curly quotes", lambda text: text.replace("'", "\u2019")),
+        ("wide blanks", lambda text: "  " + text.replace(" ", "  ") + " "),
+        ("over two lines", lambda text: text.replace(", ", ",\n")),
+        ("thanks", lambda text: text.rstrip(".") + ". Thanks!"),
+    ],
+)
+def test_how_it_is_typed_makes_no_other_plan(how: str, said: Callable[[str], str]) -> None:
+    """Case, politeness, quotes and blanks change nothing; at most the request is not understood."""
+    refused = []
+    for case in CORPUS["planned"]:
+        steps = plan_or_refusal(said(case["text"]))
+        if steps is None:
+            refused.append(case["text"])
+        else:
+            assert json.dumps(brief(steps)).lower() == json.dumps(case["plan"]).lower(), case["text"]
+    # “smith, melissa” in lower case could be two patients.
+    assert refused in ([], ["Start Smith, Melissa on nitrofurantoin 100 mg twice a day for 5 days"]), how
+
+
+@pytest.mark.parametrize("said", [str.lower, str.upper])
+def test_a_refused_request_is_refused_however_it_is_typed(said: Callable[[str], str]) -> None:
+    """No spelling of a refused request gets through."""
+    for case in CORPUS["refused"]:
+        assert plan_or_refusal(said(case["text"])) is None, case["text"]
