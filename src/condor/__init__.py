@@ -1,5 +1,11 @@
 """Condor: a runtime for AI agents that change real records.
 
+The route of a request: ``Condor.start`` → ``phases.admit`` (a plan is read and compiled before anything
+is stored) → ``phases.plan`` (words become a plan, or an honest refusal) → ``phases.dispatch`` (the
+frontier; each leaf asks the policy at the one join) → a gated call is parked by ``suspend_funnel.park``
+with its card and its audit row in one transaction → ``Condor.resume`` wins a compare-and-set, and exactly
+that call is journalled and run → ``phases.close`` says what happened and what did not.
+
 Names are loaded when they are first asked for, so that a command which only reads starts at once.
 """
 
