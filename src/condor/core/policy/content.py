@@ -83,7 +83,7 @@ def _member_is_destructive(key: str, value: object, depth: int) -> bool:
             return not (_TERMINAL | DESTRUCTIVE_OPS).isdisjoint(_words(value, depth))
         case "url":  # a FHIR operation such as $expunge; what it does, its name does not say
             return "$" in (exact_word(value) or "")
-        case "other":
+        case _:
             return False
 
 
