@@ -220,10 +220,10 @@ def _call_result(call_id: str, content: str) -> AgUiEvent:
 
 def _interrupt(card: Mapping[str, Any]) -> AgUiEvent:
     """One open card as what the run waits for."""
-    mutation = card.get("origin") == "plan_mutation"
+    plan_mutation = card.get("origin") == "plan_mutation"
     asked: AgUiEvent = {
         "id": card["suspendId"],
-        "reason": "condor:plan_mutation" if mutation else _REASONS[card["reasonCode"]],
+        "reason": "condor:plan_mutation" if plan_mutation else _REASONS[card["reasonCode"]],
         "toolCallId": card["suspendId"],
         "message": card.get("message") or card.get("headline") or "a person must decide",
         "metadata": {"condor": {**card, "status": "pending"}},
