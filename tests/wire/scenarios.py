@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.wire.ward import OKAFOR, TTL_S, Ward, call, nested
+from tests.wire.orders import FIND, LIST, NOTE, WRITE, WRITE_ALONE, call, nested
+from tests.wire.ward import OKAFOR, TTL_S, Ward
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-
-FIND = call("find", "patient.search", name="Anna Haddad")
-LIST = call("list", "allergy.list.card", "find", patient={"$from": "find", "path": "/patientId"})
-WRITE = call("write", "medication.prescribe", "list", patient="pat_1", drug="Amoxicillin", dose="500 mg")
 
 
 async def approved(ward: Ward) -> None:
@@ -31,7 +28,7 @@ async def denied(ward: Ward) -> None:
 
 async def skipped(ward: Ward) -> None:
     """The write is denied and its step skipped; the run goes on and ends degraded."""
-    await ward.start(WRITE | {"after": [], "onDeny": "skip"}, call("note", "reminder.clear", patient="pat_1"))
+    await ward.start(WRITE_ALONE | {"onDeny": "skip"}, call("note", "reminder.clear", patient="pat_1"))
     await ward.answer("write", {"approved": False})
 
 
@@ -44,11 +41,7 @@ async def clarified(ward: Ward) -> None:
 
 async def gates(ward: Ward) -> None:
     """Two cards open at once; each answer finds the other as it was."""
-    await ward.start(
-        call("write", "medication.prescribe", patient="pat_1", drug="Amoxicillin", dose="500 mg"),
-        call("note", "chart.append", text="Sore throat since Friday."),
-        call("find", "patient.search", name="Anna Haddad"),
-    )
+    await ward.start(WRITE_ALONE, NOTE, FIND)
     await ward.approve("note")
     await ward.approve("write")
 
@@ -80,7 +73,7 @@ async def moved(ward: Ward) -> None:
 
 async def stopped(ward: Ward) -> None:
     """A person stops the run: its open cards are withdrawn in their places."""
-    await ward.start(WRITE | {"after": []}, call("note", "chart.append", "write", text="Prescribed."))
+    await ward.start(WRITE_ALONE, call("note", "chart.append", "write", text="Prescribed."))
     ward.clock.advance(60)
     await ward.condor.stop(ward.run_id, principal=OKAFOR, reason="entered twice")
     await ward.rest()
@@ -88,7 +81,7 @@ async def stopped(ward: Ward) -> None:
 
 async def expired(ward: Ward) -> None:
     """Nobody answers in time: the card says that it expired, the run is aborted by the system."""
-    await ward.start(WRITE | {"after": []})
+    await ward.start(WRITE_ALONE)
     ward.clock.advance(TTL_S + 1)
     await ward.condor._running().sweep()
     await ward.rest()

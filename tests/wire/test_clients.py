@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
-SUITES = sorted(path.name for path in HERE.glob("*.test.js"))
+#: Needs a running server (``live.js``).
+LIVE = "live.test.js"
+SUITES = sorted(path.name for path in HERE.glob("*.test.js") if path.name != LIVE)
 #: Oldest Node that the clients run on.
 NODE_MIN = 20
 #: Seconds; a suite takes a few.
@@ -46,7 +48,7 @@ def install() -> None:
     mark.write_text(lock, encoding="utf-8")
 
 
-def run(command: list[str]) -> None:
+def run(command: list[str], **env: str) -> None:
     """Run it among the clients; what it said is the failure's text."""
     ran = subprocess.run(
         command,
@@ -55,9 +57,14 @@ def run(command: list[str]) -> None:
         text=True,
         check=False,
         timeout=PATIENCE_S,
-        env=dict(os.environ),
+        env={**os.environ, **env},
     )
     assert ran.returncode == 0, f"{' '.join(command)}\n{ran.stdout[-8_000:]}\n{ran.stderr[-4_000:]}"
+
+
+def run_suite(suite: str, **env: str) -> None:
+    """Run one suite of Node tests."""
+    run(["node", "--test", "--test-reporter=spec", suite], **env)
 
 
 @pytest.fixture
@@ -77,7 +84,16 @@ def clients() -> None:
 @pytest.mark.parametrize("suite", SUITES)
 def test_clients_read_our_streams(suite: str) -> None:
     """Every chunk and event is valid, and folds into what the run did."""
-    run(["node", "--test", "--test-reporter=spec", suite])
+    run_suite(suite)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("clients")
+def test_clients_use_a_running_server() -> None:
+    """Start, answer, reload, answer elsewhere, stale, deny, two cards, cut, late; where a server is named."""
+    if "CONDOR_URL" not in os.environ:
+        pytest.skip("no server is named: CONDOR_URL is not set")
+    run_suite(LIVE)
 
 
 def test_every_suite_is_run() -> None:

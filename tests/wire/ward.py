@@ -13,7 +13,6 @@ from condor import (
     PolicyClass,
     Principal,
     RecordMoved,
-    RequestNotUnderstood,
     ToolContext,
     ToolDescriptor,
     ToolError,
@@ -25,12 +24,11 @@ from condor.core.frames.ui_message import UiMessage, payload_names
 from condor.core.run import RunEvent, RunStatus
 from condor.ports.encoding import decode
 from condor.testing import SeededClock
+from tests.wire.orders import Orders
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
-
-    from condor.ports.model import PlanningRequest
 
 #: Who asks, and who decides.
 OKAFOR = Principal(id="dr-okafor", roles=frozenset({"doctor"}), display="Dr Okafor")
@@ -132,23 +130,6 @@ def prescribe() -> ToolDescriptor:
     return call
 
 
-class Refusing:
-    """A planner that understands nothing, and says what it could."""
-
-    async def plan(self, request: PlanningRequest) -> object:
-        raise RequestNotUnderstood("this is not understood; ask to prescribe, to list allergies or to sign")
-
-
-def call(step_id: str, tool_name: str, /, *after: str, **args: Any) -> Json:
-    """A tool step."""
-    return {"id": step_id, "tool": tool_name, "after": list(after), "args": args}
-
-
-def nested(step_id: str, *steps: Json, after: tuple[str, ...] = ()) -> Json:
-    """A plan in the plan."""
-    return {"id": step_id, "plan": {"steps": list(steps)}, "after": list(after)}
-
-
 class Ward:
     """One open Condor, one run in it, and what its streams said at every rest."""
 
@@ -248,6 +229,6 @@ async def open_ward(home: Path, seed: int) -> AsyncIterator[Ward]:
     clock = SeededClock(seed)
     settings = Settings(home=home, suspend_ttl_s=TTL_S)
     async with Condor(
-        tools=[*reads(), *writes()], settings=settings, home=home, clock=clock, planner=Refusing(), tend=False
+        tools=[*reads(), *writes()], settings=settings, home=home, clock=clock, planner=Orders(), tend=False
     ) as condor:
         yield Ward(condor, clock)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Facts of a ``plan.revised`` event that clients are told.
 _TOLD = ("revision", "verb", "stepId", "fromTool", "toTool")
+#: What of a node is shown; the rest is not kept, so that an open stream of a long plan stays small.
+_SHOWN = ("title", "tool", "after")
 _AT_THE_END = {
     StepStatus.PENDING: StepStatus.SKIPPED,
     StepStatus.SUSPENDED: StepStatus.SKIPPED,
@@ -55,7 +57,8 @@ class PlanView:
             graph: the payload as stored; None when it was erased.
         """
         self._erased = graph is None
-        self._nodes = {node["id"]: node for node in graph["nodes"]} if graph is not None else {}
+        nodes = graph["nodes"] if graph is not None else ()
+        self._nodes = {node["id"]: {name: node[name] for name in _SHOWN if name in node} for node in nodes}
         self._revision = revision
         self._changed = True
 
