@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
+from condor.core.frames.masking import masked
 from condor.ports.encoding import decode
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _step(node: Mapping[str, Any], row: StepRow | None, payloads: Mapping[str, b
         found["code"] = row.code
     called = _payload(payloads, f"args:{step_id}")
     if called is not None:
-        found["args"] = called["args"]
+        found["args"] = masked(called["args"])
     result = _payload(payloads, f"result:{step_id}")
     if result is not None:
         found["result"] = result.get("value")
