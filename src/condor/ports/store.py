@@ -1,8 +1,9 @@
 """The store: runs, steps, suspensions, events, payloads and audit rows.
 
 Durability promise: ``commit`` returns only after the unit is on disk (SQLite ``synchronous=FULL``:
-after the WAL was fsynced). Units that are ready together may share one disk commit, each in its own
-savepoint; a disk error fails every unit of the group, and none was acknowledged.
+after the WAL was fsynced). Units that are ready together may share one disk commit; each is checked whole
+before it writes, so one that loses leaves no trace; a disk error fails every unit of the group, and none
+was acknowledged.
 
 Law 1: a unit of work is *data*. It says what it expects (compare-and-set), and what it changes; a
 store interprets it in one transaction. There is no transaction with an ``await`` inside.
@@ -55,6 +56,25 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RequestClaim:
+    """The name that a caller gave a request, so that the same one, sent again, makes nothing new."""
+
+    principal_id: str
+    #: The caller's own word (``Idempotency-Key``); of another principal it is another.
+    key: str
+    #: Of what was asked, so that another request under the same key is noticed.
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """A key that a run was created under."""
+
+    run_id: RunId
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewRun:
     """What a creating unit inserts."""
 
@@ -62,6 +82,8 @@ class NewRun:
     status: RunStatus
     requester: bytes
     autonomy: str
+    #: Inserted with the run; a key that is taken is a conflict, so that it makes one run.
+    claim: RequestClaim | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +192,7 @@ class Committed:
 
 
 ConflictKind = Literal[
-    "exists", "missing", "status", "epoch", "answers", "rev", "decided", "expired", "consumed"
+    "exists", "missing", "status", "epoch", "answers", "rev", "decided", "expired", "consumed", "claimed"
 ]
 
 
@@ -178,10 +200,17 @@ class Conflict(Exception):
     """The expectation did not hold; nothing of the unit happened."""
 
     def __init__(
-        self, kind: ConflictKind, *, run: RunRow | None, suspension: SuspensionRow | None = None
+        self,
+        kind: ConflictKind,
+        *,
+        run: RunRow | None,
+        suspension: SuspensionRow | None = None,
+        claimed: Claimed | None = None,
     ) -> None:
         super().__init__(kind)
         self.kind = kind
+        #: What the key was taken for.
+        self.claimed = claimed
         #: The run as it is now; None when it is missing.
         self.run = run
         #: The suspension that was in the way, as it is now.
@@ -228,6 +257,27 @@ class AuditChain:
     audit_seq: int
     audit_head: str
     rows: Sequence[AuditRow]
+
+
+TokenKind = Literal["program", "session"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenRow:
+    """A bearer token of a program, or a person's signed-in session. The secret itself is nowhere."""
+
+    token_id: str
+    tenant_id: TenantId = DEFAULT_TENANT
+    kind: TokenKind
+    #: Hex SHA-256 of the secret, which has 256 bits of chance, so that nothing slower is needed.
+    hash: str
+    #: Whose it is, as JSON: ``{"id", "roles", "kind", "display"}``.
+    principal: bytes
+    #: What it may be used for; empty for a session.
+    scopes: frozenset[str] = frozenset()
+    created_at: str
+    expires_at: str
+    revoked_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,6 +330,34 @@ class Store(Protocol):
         self, *, statuses: Iterable[RunStatus] | None = None, limit: int = 50, before: str = ""
     ) -> Sequence[RunRow]:
         """Runs, newest first; ``before`` is the last ``run_id`` of the page before."""
+        ...
+
+    async def last_of_session(self, session_id: str) -> RunRow | None:
+        """The newest run of a session."""
+        ...
+
+    async def claimed(self, principal_id: str, key: str) -> Claimed | None:
+        """The run that a key of this principal was used for."""
+        ...
+
+    async def add_token(self, row: TokenRow) -> None:
+        """Keep a new token; durable when it returns. Those that expired before it was made are removed.
+
+        Raises:
+            StoreUnavailable: nothing happened.
+        """
+        ...
+
+    async def token(self, token_hash: str) -> TokenRow | None:
+        """The token of a hash, whether or not it still counts."""
+        ...
+
+    async def tokens(self, kind: TokenKind) -> Sequence[TokenRow]:
+        """Every token of a kind that is there, oldest first."""
+        ...
+
+    async def revoke_token(self, token_id: str, at: str) -> bool:
+        """End a token now; durable when it returns. False where it is unknown or revoked already."""
         ...
 
     async def unfinished(self) -> Sequence[RunId]:

@@ -169,7 +169,8 @@ class Segment:
         Raises:
             LookAgain: an answer came between; facts are stored, moves are not.
             RunLost: the run belongs to a later segment.
-            Conflict: a card that this unit closes was closed or has expired; nothing is stored.
+            Conflict: a card that this unit closes was closed or has expired, or the key that it creates a run
+                under is taken; nothing is stored.
             StoreUnavailable: nothing is stored; the facts are kept for the next unit.
         """
         if moves is not None:
@@ -218,7 +219,7 @@ class Segment:
             return LookAgain()
         if conflict.kind in ("epoch", "status"):
             return RunLost()
-        if conflict.kind in ("decided", "expired"):
+        if conflict.kind in ("decided", "expired", "claimed"):
             return conflict
         return OurBug(f"run {self.state.run_id}: a unit was refused ({conflict.kind})")
 

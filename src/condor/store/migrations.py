@@ -64,7 +64,22 @@ _FIRST: Final = (
     "CREATE INDEX audit_by_run ON audit (run_id, seq)",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST,)
+#: The HTTP API: requests that may be sent twice, tokens, and a chat's latest run.
+_SECOND: Final = (
+    """CREATE TABLE request (
+        tenant_id TEXT NOT NULL, principal_id TEXT NOT NULL, key TEXT NOT NULL, run_id TEXT NOT NULL,
+        digest TEXT NOT NULL, PRIMARY KEY (tenant_id, principal_id, key)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE token (
+        token_id TEXT PRIMARY KEY, tenant_id TEXT NOT NULL, kind TEXT NOT NULL, hash TEXT NOT NULL UNIQUE,
+        principal TEXT NOT NULL, scopes TEXT NOT NULL, created_at TEXT NOT NULL, expires_at TEXT NOT NULL,
+        revoked_at TEXT
+    ) WITHOUT ROWID""",
+    # Carries run_id, so it is in the order of time.
+    "CREATE INDEX run_by_session ON run (session_id)",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND)
 
 #: What this Condor reads and writes.
 SCHEMA_VERSION: Final = len(MIGRATIONS)

@@ -18,18 +18,22 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, TypeVar
 
 from condor.core.errors import StoreUnavailable
+from condor.core.ids import DEFAULT_TENANT
 from condor.core.run import RunStatus
 from condor.ports.faults import Faults, no_faults
 from condor.ports.store import (
     AuditChain,
     AuditFilter,
     AuditRow,
+    Claimed,
     Committed,
     RunRow,
     StoredEvent,
     StoredRun,
     SuspensionRow,
     SuspensionStatus,
+    TokenKind,
+    TokenRow,
     Transition,
 )
 from condor.store.grouper import Grouper
@@ -47,6 +51,7 @@ from condor.store.sqlite_rows import (
     step_of,
     suspension_of,
 )
+from condor.store.sqlite_tokens import TOKEN_OF, TOKENS, add_token, revoke_token, token_of
 from condor.store.sqlite_writer import SqliteWriter
 
 if TYPE_CHECKING:
@@ -79,6 +84,8 @@ _CARDS: Final = {
     (False, True): f"{SUSPENSION} WHERE run_id = ? AND opened > ? ORDER BY opened LIMIT ?",
     (True, True): f"{SUSPENSION} WHERE +status = ? AND run_id = ? AND opened > ? ORDER BY opened LIMIT ?",
 }
+_OF_SESSION: Final = f"{RUN} WHERE session_id = ? ORDER BY run_id DESC LIMIT 1"
+_CLAIMED: Final = "SELECT run_id, digest FROM request WHERE tenant_id = ? AND principal_id = ? AND key = ?"
 _ERASE: Final = "DELETE FROM payload WHERE run_id = ?"
 
 #: Statuses from which a run goes on by itself after a crash.
@@ -191,6 +198,33 @@ class SqliteStore:
         pages = [self._rows(_RUNS_IN, (str(status), before, limit)) for status in sorted(set(statuses))]
         return [run_of(row) for row in heapq.nlargest(limit, (row for page in pages for row in page))]
 
+    async def last_of_session(self, session_id: str) -> RunRow | None:
+        """The newest run of a session."""
+        rows = self._rows(_OF_SESSION, (session_id,))
+        return run_of(rows[0]) if rows else None
+
+    async def claimed(self, principal_id: str, key: str) -> Claimed | None:
+        """The run that a key of this principal was used for."""
+        rows = self._rows(_CLAIMED, (DEFAULT_TENANT, principal_id, key))
+        return Claimed(run_id=rows[0][0], digest=rows[0][1]) if rows else None
+
+    async def add_token(self, row: TokenRow) -> None:
+        """Keep a new token; durable when it returns."""
+        await self._errand(partial(add_token, row), "the token was not kept")
+
+    async def token(self, token_hash: str) -> TokenRow | None:
+        """The token of a hash."""
+        rows = self._rows(TOKEN_OF, (token_hash,))
+        return token_of(rows[0]) if rows else None
+
+    async def tokens(self, kind: TokenKind) -> Sequence[TokenRow]:
+        """Every token of a kind, oldest first."""
+        return [token_of(row) for row in self._rows(TOKENS, (kind,))]
+
+    async def revoke_token(self, token_id: str, at: str) -> bool:
+        """End a token now; durable when it returns."""
+        return await self._errand(partial(revoke_token, token_id, at), "the token was not revoked")
+
     async def unfinished(self) -> Sequence[RunId]:
         """Runs that were created, planning or executing."""
         found = [run_id for status in _UNFINISHED for (run_id,) in self._rows(_IDS_IN, (str(status),))]
@@ -230,12 +264,7 @@ class SqliteStore:
 
     async def erase_payloads(self, run_id: str) -> int:
         """Empty the payloads of a run, in the file and in the write-ahead log too."""
-        if self._closed or self._writer is None:
-            raise StoreUnavailable("the store is closed" if self._closed else "the store was opened to read")
-        try:
-            return await asyncio.wrap_future(self._writer.call(partial(_erase, run_id)))
-        except sqlite3.Error as error:
-            raise StoreUnavailable(f"the payloads were not erased: {error}") from error
+        return await self._errand(partial(_erase, run_id), "the payloads were not erased")
 
     async def close(self) -> None:
         """Finish what was handed in, then close."""
@@ -250,6 +279,15 @@ class SqliteStore:
             await asyncio.to_thread(self._writer.close)
         if self._lock is not None:
             self._lock.close()
+
+    async def _errand(self, errand: Callable[[sqlite3.Connection], _T], failed: str) -> _T:
+        """Let the writer do something of its own kind, between groups."""
+        if self._closed or self._writer is None:
+            raise StoreUnavailable("the store is closed" if self._closed else "the store was opened to read")
+        try:
+            return await asyncio.wrap_future(self._writer.call(errand))
+        except sqlite3.Error as error:
+            raise StoreUnavailable(f"{failed}: {error}") from error
 
     def _rows(self, query: str, values: Sequence[object]) -> list[Raw]:
         return self._read(lambda: self._reader.execute(query, values).fetchall())

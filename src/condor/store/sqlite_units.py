@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from condor.core.audit import chain_hash
 from condor.core.errors import OurBug, TransitionRefused, show
 from condor.core.run import RUN_TRANSITIONS
-from condor.ports.store import Committed, Conflict, ConflictKind, Decide, SuspensionRow, Transition
+from condor.ports.store import (
+    Claimed,
+    Committed,
+    Conflict,
+    ConflictKind,
+    Decide,
+    RequestClaim,
+    SuspensionRow,
+    Transition,
+)
 from condor.store.sqlite_rows import RUN, SUSPENSION, run_of, suspension_of
 
 if TYPE_CHECKING:
@@ -55,6 +64,8 @@ _PARK: Final = """INSERT INTO suspension (suspend_id, run_id, tenant_id, step_id
     origin, contract_hash, tool, opened_at, expires_at, facts, status, decided_by, decided_at, consumed)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?)"""
 _DECIDE: Final = "UPDATE suspension SET status = ?, decided_by = ?, decided_at = ? WHERE suspend_id = ?"
+_CLAIMED: Final = "SELECT run_id, digest FROM request WHERE tenant_id = ? AND principal_id = ? AND key = ?"
+_CLAIM: Final = "INSERT INTO request (tenant_id, principal_id, key, run_id, digest) VALUES (?, ?, ?, ?, ?)"
 _CONSUME: Final = "UPDATE suspension SET consumed = 1 WHERE suspend_id = ?"
 _FULL_RUN: Final = f"{RUN} WHERE run_id = ? AND tenant_id = ?"
 _FULL_CARD: Final = f"{SUSPENSION} WHERE suspend_id = ? AND tenant_id = ?"
@@ -100,6 +111,8 @@ def plan_unit(cursor: sqlite3.Cursor, unit: Transition, clock: str) -> UnitPlan:
         new = unit.create
         born = (status, unit.tenant_id, new.session_id, new.requester, new.autonomy, at)
         singles = [(_CREATE, head + born)]
+        if new.claim is not None:
+            singles.append((_CLAIM, _claim(cursor, unit, new.claim)))
     elif status == old_status:
         singles = [(_STAY, head)]
     else:
@@ -157,6 +170,19 @@ def _expected_head(cursor: sqlite3.Cursor, unit: Transition) -> tuple[str, int, 
     if expect.rev is not None and expect.rev != head[2]:
         raise _conflict(cursor, unit, "rev")
     return head[:7]  # type: ignore[no-any-return]
+
+
+def _claim(cursor: sqlite3.Cursor, unit: Transition, claim: RequestClaim) -> Values:
+    """The row of a request's key.
+
+    Raises:
+        Conflict: the key is taken.
+    """
+    named = (unit.tenant_id, claim.principal_id, claim.key)
+    taken = cursor.execute(_CLAIMED, named).fetchone()
+    if taken is not None:
+        raise Conflict("claimed", run=None, claimed=Claimed(run_id=taken[0], digest=taken[1]))
+    return (*named, unit.run_id, claim.digest)
 
 
 def _next_status(unit: Transition, old: str) -> str:

@@ -17,7 +17,12 @@ from condor.ports.store import (
     Store,
     Transition,
 )
-from condor.testing import store_checks_cards, store_checks_lists, store_checks_units
+from condor.testing import (
+    store_checks_cards,
+    store_checks_edge,
+    store_checks_lists,
+    store_checks_units,
+)
 from condor.testing.store_units import (
     Check,
     Open,
@@ -34,7 +39,7 @@ if TYPE_CHECKING:
 #: Every promise but that of ``check_kill``.
 CHECKS: tuple[Check, ...] = tuple(
     check
-    for module in (store_checks_units, store_checks_cards, store_checks_lists)
+    for module in (store_checks_units, store_checks_cards, store_checks_lists, store_checks_edge)
     for name, check in vars(module).items()
     if name.startswith("check_")
 )

@@ -121,13 +121,34 @@ async def test_a_migration_is_made_whole_or_not_at_all(path: Path) -> None:
     connection = sqlite3.connect(path, isolation_level=None)
     good = "ALTER TABLE step ADD COLUMN note TEXT"
     with pytest.raises(sqlite3.OperationalError, match="nonsense"):
-        migrate(connection, 1, [*MIGRATIONS, [good, "nonsense"]])
+        migrate(connection, SCHEMA_VERSION, [*MIGRATIONS, [good, "nonsense"]])
     assert not connection.in_transaction
-    assert stored_version(connection, "condor.db") == 1
-    migrate(connection, 1, [*MIGRATIONS, [good]])
-    assert stored_version(connection, "condor.db") == 2
+    assert stored_version(connection, "condor.db") == SCHEMA_VERSION
+    migrate(connection, SCHEMA_VERSION, [*MIGRATIONS, [good]])
+    assert stored_version(connection, "condor.db") == SCHEMA_VERSION + 1
     assert connection.execute("SELECT count(*) FROM run").fetchone() == (1,)
     connection.close()
+
+
+async def test_a_database_of_the_first_version_is_brought_forward(
+    path: Path, opened: Callable[..., SqliteStore]
+) -> None:
+    """What an older condor wrote is there, and what the newer one adds works on it."""
+    await written(path)
+    connection = sqlite3.connect(path, isolation_level=None)
+    for statement in (
+        "DROP TABLE request",
+        "DROP TABLE token",
+        "DROP INDEX run_by_session",
+        "UPDATE meta SET value = 1 WHERE key = 'schema_version'",
+    ):
+        connection.execute(statement)
+    connection.close()
+    store = opened()
+    newest = await store.last_of_session("ses_1")
+    assert newest is not None
+    assert newest.run_id == run_name(1)
+    assert await store.claimed("ann", "k") is None
 
 
 async def test_the_files_are_their_owners_alone(path: Path, opened: Callable[..., SqliteStore]) -> None:

@@ -13,7 +13,7 @@ from condor.core.ids import DEFAULT_TENANT, RunId, SessionId
 from condor.core.plan import parse_plan
 from condor.core.run import EventKind, Principal, RunStatus, check_transition
 from condor.ports.encoding import encode
-from condor.ports.store import NewRun
+from condor.ports.store import NewRun, RequestClaim
 from condor.pump.phases.plan import stage_plan
 from condor.pump.segment import PumpPorts, Segment, entry
 from condor.pump.state import RunState
@@ -33,6 +33,8 @@ class StartRun:
     principal: Principal
     autonomy: str
     session_id: SessionId | None = None
+    #: Made under this key of the caller's; a key that is taken is a conflict.
+    claim: RequestClaim | None = None
 
 
 async def admit(start: StartRun, ports: PumpPorts) -> Segment:
@@ -40,6 +42,7 @@ async def admit(start: StartRun, ports: PumpPorts) -> Segment:
 
     Raises:
         PlanRefused: the given plan; nothing is stored.
+        Conflict: the key is taken; nothing is stored.
     """
     graph: CompiledGraph | None = None
     if start.plan is not None:
@@ -66,6 +69,7 @@ async def admit(start: StartRun, ports: PumpPorts) -> Segment:
         status=state.status,
         requester=encode(start.principal.to_json()),
         autonomy=start.autonomy,
+        claim=start.claim,
     )
     segment = Segment(state, ports, create=create)
     segment.event(
