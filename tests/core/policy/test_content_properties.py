@@ -31,10 +31,10 @@ quiet_values = st.recursive(
 def hidden_removals(draw: st.DrawFn) -> Any:
     """A removal somewhere in a JSON value: in lists, objects and texts, beside anything."""
     value = draw(st.sampled_from(SEEDS))
-    for _ in range(draw(st.integers(0, 12))):
+    for _ in range(draw(st.integers(0, 8))):
         match draw(st.sampled_from(["list", "object", "object", "text"])):
             case "list":
-                beside = st.lists(json_values, max_size=2)
+                beside = st.lists(json_values, max_size=1)
                 value = [*draw(beside), value, *draw(beside)]
             case "object":
                 value = {**draw(json_objects), draw(st.text(max_size=6)): value}
