@@ -12,7 +12,7 @@ Names are loaded when they are first asked for, so that a command which only rea
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from condor.bootstrap import Condor, Run
+    from condor.bootstrap import Condor
     from condor.core.errors import (
         AlreadyDecided,
         AnswerInvalid,
@@ -33,13 +33,14 @@ if TYPE_CHECKING:
     from condor.core.run import Principal
     from condor.core.suspend import CardEvidence
     from condor.ports.packs import OpenedPack, PackSetup
+    from condor.runtime import Run
     from condor.tools import Reconciled, ToolContext, tool
 else:
     from importlib import import_module as _import_module
 
     #: Module → the public names that live there.
     _HOMES = {
-        "condor.bootstrap": ("Condor", "Run"),
+        "condor.bootstrap": ("Condor",),
         "condor.core.errors": (
             "AlreadyDecided",
             "AnswerInvalid",
@@ -60,6 +61,7 @@ else:
         "condor.core.run": ("Principal",),
         "condor.core.suspend": ("CardEvidence",),
         "condor.ports.packs": ("OpenedPack", "PackSetup"),
+        "condor.runtime": ("Run",),
         "condor.tools": ("Reconciled", "ToolContext", "tool"),
     }
     _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

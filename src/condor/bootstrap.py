@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import logging
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -24,7 +23,12 @@ from condor.core.errors import (
     UnknownId,
     show,
 )
+<<<<<<< Updated upstream
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent, RunStatus
+=======
+from condor.core.ids import Json, SessionId
+from condor.core.run import LOCAL_PERSON, Principal, RunEvent
+>>>>>>> Stashed changes
 from condor.dispatch import LocalDispatcher
 from condor.ports.clock import SystemClock
 from condor.ports.faults import Faults, no_faults
@@ -33,8 +37,12 @@ from condor.ports.store import AuditFilter, AuditRow, Store
 from condor.pump.phases.admit import StartRun
 from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.segment import PumpPorts
+<<<<<<< Updated upstream
 from condor.runtime import Runtime, run_line, run_snapshot, suspension_json
 from condor.runtime.edge import allowed_autonomy, check_reason, check_request, session_of
+=======
+from condor.runtime import Run, Runtime, run_line, run_snapshot, suspension_json
+>>>>>>> Stashed changes
 from condor.runtime.hub import EventHub
 from condor.store.sqlite import SqliteStore
 from condor.tools.invocation import LocalToolbox
@@ -56,15 +64,6 @@ _log = logging.getLogger(__name__)
 _TEND_EVERY_S = 5.0
 #: Seconds that a closing process gives to work in flight; what is left goes on at the next start.
 _GRACE_S = 10.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """A run as ``start`` returns it."""
-
-    id: str
-    session_id: str
-    status: RunStatus
 
 
 class Condor:
@@ -228,8 +227,18 @@ class Condor:
         Raises:
             RefusedInput: with what is wrong; nothing is stored.
         """
+<<<<<<< Updated upstream
         check_request(request, plan)
         row = await self._running().start(
+=======
+        if (request is None) == (plan is None):
+            raise RefusedInput("give a request or a plan: exactly one of the two")
+        if request is not None and not request.strip():
+            raise RefusedInput("the request is empty; say what should be done")
+        if request is not None and len(request.encode("utf-8", "replace")) > BODY_BYTES_MAX:
+            raise RefusedInput(f"the request has more than {BODY_BYTES_MAX} bytes", code="too_large")
+        return await self._running().start(
+>>>>>>> Stashed changes
             StartRun(
                 request=request,
                 plan=plan,
@@ -238,7 +247,6 @@ class Condor:
                 session_id=session_of(session_id),
             )
         )
-        return Run(id=row.run_id, session_id=row.session_id, status=row.status)
 
     async def resume(
         self, run_id: str | None, suspend_id: str, data: object, *, principal: Principal = LOCAL_PERSON
@@ -278,8 +286,7 @@ class Condor:
 
     async def wait(self, run_id: str) -> dict[str, Json]:
         """The snapshot of a run at its next rest: parked or ended."""
-        await self._running().wait(run_id)
-        return await self.show(run_id)
+        return run_snapshot(await self._running().wait(run_id))
 
     async def show(self, run_id: str) -> dict[str, Json]:
         """The snapshot of a run as it is now.

@@ -181,22 +181,17 @@ class Segment:
         facts, self.facts = self.facts, Staging()
         at_stake, self.effect_at_stake = self.effect_at_stake, False  # from here on it is the next unit's
         sees_answers = (moves is not None or status is not None) and self._create is None
-        if moves is not None:
-            facts_only = Staging()
-            facts_only.absorb(facts)
-            facts.absorb(moves)
-        else:
-            facts_only = facts
-        unit = self._unit(facts, status, halt, sees_answers=sees_answers, **more)
+        together = facts if moves is None else facts.joined(moves)
+        unit = self._unit(together, status, halt, sees_answers=sees_answers, **more)
         try:
             committed = await self.ports.store.commit(unit)
         except Conflict as conflict:
-            if conflict.kind == "answers" and facts_only:
-                await self._save(facts_only)
+            if conflict.kind == "answers" and facts:
+                await self._save(facts)
             raise self._explained(conflict) from None
         except StoreUnavailable:
-            facts_only.absorb(self.facts)
-            self.facts, self.effect_at_stake = facts_only, at_stake or self.effect_at_stake
+            facts.absorb(self.facts)
+            self.facts, self.effect_at_stake = facts, at_stake or self.effect_at_stake
             raise
         self._applied(moves, status, committed, sees_answers=sees_answers)
         return committed

@@ -43,5 +43,17 @@ class Staging:
         self.audit += later.audit
         self.payloads += later.payloads
 
+    def joined(self, later: Staging) -> Staging:
+        """Everything of both, in this order."""
+        return Staging(
+            steps={**self.steps, **later.steps},
+            park=self.park + later.park,
+            decide=self.decide + later.decide,
+            consume=self.consume + later.consume,
+            events=self.events + later.events,
+            audit=self.audit + later.audit,
+            payloads=self.payloads + later.payloads,
+        )
+
     def __bool__(self) -> bool:
         return bool(self.steps or self.events or self.audit or self.payloads or self.park or self.decide)

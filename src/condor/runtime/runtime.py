@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from condor.core.errors import OurBug, StoreUnavailable, UnknownId
 from condor.core.run import TERMINAL, Principal, RunEvent, RunStatus
 from condor.ports.encoding import decode
-from condor.ports.store import Conflict, RunRow
+from condor.ports.store import Conflict
 from condor.pump.loop import drive
 from condor.pump.phases.admit import StartRun, admit
 from condor.pump.phases.dispatch import dispatch
@@ -30,8 +30,9 @@ from condor.pump.state import StateUnreadable
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from condor.core.ids import RunId
+    from condor.core.ids import RunId, SessionId
     from condor.ports.dispatcher import Dispatcher
+    from condor.ports.store import StoredRun
     from condor.pump.phases import Phase
     from condor.runtime.hub import EventHub
 
@@ -41,6 +42,17 @@ _log = logging.getLogger(__name__)
 AT_REST = TERMINAL | {RunStatus.SUSPENDED}
 #: Events read at once by a watcher.
 _EVENTS_PAGE = 500
+#: Seconds between two looks at a run that nobody works on here.
+_LOOK_EVERY_S = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run as ``start`` returns it."""
+
+    id: RunId
+    session_id: SessionId
+    status: RunStatus
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,7 +77,7 @@ class Runtime:
 
     # -- the four verbs ----------------------------------------------------------------------
 
-    async def start(self, wanted: StartRun) -> RunRow:
+    async def start(self, wanted: StartRun) -> Run:
         """Create a run and begin to work on it.
 
         Raises:
@@ -73,10 +85,7 @@ class Runtime:
         """
         segment = await admit(wanted, self._ports)
         self._drive(segment, dispatch if segment.state.graph is not None else plan)
-        row = await self._ports.store.run(segment.state.run_id)
-        # INVARIANT: admit committed it, and runs are never removed.
-        assert row is not None, "a committed run is there"
-        return row
+        return Run(id=segment.state.run_id, session_id=segment.state.session_id, status=segment.state.status)
 
     async def resume(self, wanted: ResumeRun) -> Accepted:
         """Take one answer; the run goes on in the background.
@@ -135,27 +144,24 @@ class Runtime:
 
     # -- beside them -------------------------------------------------------------------------
 
-    async def wait(self, run_id: str) -> RunRow:
-        """The run at its next rest: parked or ended.
+    async def wait(self, run_id: str) -> StoredRun:
+        """The run as it is stored at its next rest: parked or ended.
 
         Raises:
             UnknownId: no such run.
         """
         while True:
-            live = self._live.get(run_id)
-            if live is not None:
+            if (live := self._live.get(run_id)) is not None:
                 await live.rested.wait()
-                continue
-            with self._hub.watching(run_id) as woken:
-                row = await self._ports.store.run(run_id)
-                if row is None:
-                    raise UnknownId("run", run_id)
-                if row.status in AT_REST:
-                    return row
-                if run_id not in self._live:
-                    # Nobody works on it here: another process does, or it waits to be taken up.
-                    with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(woken.wait(), timeout=0.5)
+            stored = await self._ports.store.load(run_id)
+            if stored is None:
+                raise UnknownId("run", run_id)
+            if stored.run.status in AT_REST:
+                return stored
+            if run_id not in self._live:
+                # Nobody works on it here: another process does, or it waits to be taken up.
+                with self._hub.watching(run_id) as woken, contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(woken.wait(), timeout=_LOOK_EVERY_S)
 
     async def recover(self) -> int:
         """Take up every run that was being worked on when its process ended. How many there were.

@@ -203,6 +203,11 @@ def _json(value: object, path: str, depth: int) -> Json:
     if depth > ARGS_DEPTH_MAX:
         raise PlanRefused(f"arguments nest at most {ARGS_DEPTH_MAX} deep", path=path)
     match value:
+        case str():
+            _check_encodable(value, path)
+            return value
+        case None | bool():
+            return value
         case Mapping() if FROM in value:
             return _reference(cast("Mapping[str, object]", value), path)
         case Mapping():
@@ -212,11 +217,6 @@ def _json(value: object, path: str, depth: int) -> Json:
             }
         case list() | tuple():
             return [_json(item, f"{path}/{index}", depth + 1) for index, item in enumerate(value)]
-        case str():
-            _check_encodable(value, path)
-            return value
-        case None | bool():
-            return value
         case int() if abs(value) <= SAFE_INTEGER_MAX:
             return value
         case float() if math.isfinite(value):

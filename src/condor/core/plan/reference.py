@@ -56,6 +56,8 @@ def escape_token(token: str) -> str:
 
 def shown_token(key: str) -> str:
     """A foreign key as one token of a pointer that is printed: cut, and with no invisible character."""
+    if len(key) <= _TOKEN_CHARS_MAX and key.isidentifier():
+        return key  # letters, digits and underscores: nothing to cut, hide or escape
     kept = key if len(key) <= _TOKEN_CHARS_MAX else key[:_TOKEN_CHARS_MAX] + "…"
     return escape_token("".join(char if char.isprintable() else ascii(char)[1:-1] for char in kept))
 

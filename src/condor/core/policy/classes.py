@@ -53,8 +53,8 @@ def letters_of(text: str) -> str:
     ``Entered in Error``, ``entered_in_error`` and ``entered-in-error`` are one word this way, and so
     are ``delete`` and ``de<zero width space>lete``.
     """
-    if text.isascii() and text.isalpha():
-        return text.lower()
+    if text.isascii():
+        return text.lower() if text.isalpha() else _NOT_A_LETTER.sub("", text.lower())
     return _NOT_A_LETTER.sub("", unicodedata.normalize("NFKD", text).casefold())
 
 

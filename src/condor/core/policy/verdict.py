@@ -9,7 +9,7 @@ tool-policy.ts:196).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from condor.core.ids import exact_word
 from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op, is_supervised
@@ -77,9 +77,12 @@ class PolicyVerdict:
         return self.decision == "allow"
 
 
+_CLASSES: Final = {known.value: known for known in PolicyClass}
+
+
 def _known_class(value: object) -> PolicyClass | None:
     word = exact_word(value)
-    return next((known for known in PolicyClass if known == word), None)
+    return None if word is None else _CLASSES.get(word)
 
 
 def _promotions(call: PolicyCall, context: PolicyContext) -> tuple[Promotion, ...]:
