@@ -23,12 +23,7 @@ from condor.core.errors import (
     UnknownId,
     show,
 )
-<<<<<<< Updated upstream
-from condor.core.run import LOCAL_PERSON, Principal, RunEvent, RunStatus
-=======
-from condor.core.ids import Json, SessionId
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent
->>>>>>> Stashed changes
 from condor.dispatch import LocalDispatcher
 from condor.ports.clock import SystemClock
 from condor.ports.faults import Faults, no_faults
@@ -37,12 +32,8 @@ from condor.ports.store import AuditFilter, AuditRow, Store
 from condor.pump.phases.admit import StartRun
 from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.segment import PumpPorts
-<<<<<<< Updated upstream
-from condor.runtime import Runtime, run_line, run_snapshot, suspension_json
-from condor.runtime.edge import allowed_autonomy, check_reason, check_request, session_of
-=======
 from condor.runtime import Run, Runtime, run_line, run_snapshot, suspension_json
->>>>>>> Stashed changes
+from condor.runtime.edge import allowed_autonomy, check_reason, check_request, session_of
 from condor.runtime.hub import EventHub
 from condor.store.sqlite import SqliteStore
 from condor.tools.invocation import LocalToolbox
@@ -227,18 +218,8 @@ class Condor:
         Raises:
             RefusedInput: with what is wrong; nothing is stored.
         """
-<<<<<<< Updated upstream
         check_request(request, plan)
-        row = await self._running().start(
-=======
-        if (request is None) == (plan is None):
-            raise RefusedInput("give a request or a plan: exactly one of the two")
-        if request is not None and not request.strip():
-            raise RefusedInput("the request is empty; say what should be done")
-        if request is not None and len(request.encode("utf-8", "replace")) > BODY_BYTES_MAX:
-            raise RefusedInput(f"the request has more than {BODY_BYTES_MAX} bytes", code="too_large")
         return await self._running().start(
->>>>>>> Stashed changes
             StartRun(
                 request=request,
                 plan=plan,
