@@ -23,8 +23,24 @@ from condor.cli.run_command import run_command
 from condor.cli.tools_command import tools_command
 
 
+class PipeClosedError(Exception):
+    """Nobody reads what is written; click would call it a failure of the command."""
+
+
+class _Commands(click.Group):
+    """The commands; a closed pipe passes through."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command that was named."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise PipeClosedError from error
+
+
 @click.group(
     "condor",
+    cls=_Commands,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -65,11 +81,11 @@ def main() -> NoReturn:
     # Files that a command makes are their owner's alone.
     os.umask(0o077)
     _prepare_streams()
-    code = _run(sys.argv[1:])
+    code = run_arguments(sys.argv[1:])
     sys.exit(_flushed(code))
 
 
-def _run(arguments: list[str]) -> int:
+def run_arguments(arguments: list[str]) -> int:
     """One command; its exit code."""
     from condor.cli.exit_codes import Exit
 
@@ -78,7 +94,7 @@ def _run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         _say("condor: interrupted")
         return Exit.INTERRUPTED
-    except BrokenPipeError:
+    except PipeClosedError:
         return Exit.PIPE_CLOSED
     except Exception as error:  # noqa: BLE001 - the last place where an error can become one line
         from condor.cli.refusals import say_refusal
@@ -117,4 +133,4 @@ def _flushed(code: int) -> int:
     return code
 
 
-__all__ = ["condor", "main"]
+__all__ = ["condor", "main", "run_arguments"]

@@ -70,7 +70,7 @@ class _Wanted:
 @home_option
 @json_option
 @click.pass_context
-def audit_command(context: click.Context, home: Path, *, as_json: bool, **words: str | None) -> int:
+def audit_command(context: click.Context, /, home: Path, *, as_json: bool, **words: str | None) -> int:
     """List the audit: who decided what about which call, in ids, digests and words.
 
     Filters and --home stand before or after `verify` and `export`.
@@ -115,7 +115,7 @@ def verify_command(context: click.Context, run: str | None, home: Path, *, as_js
 @_filter_options
 @home_option
 @click.pass_context
-def export_command(context: click.Context, home: Path, **words: str | None) -> int:
+def export_command(context: click.Context, /, home: Path, **words: str | None) -> int:
     """Write the rows as JSON lines, to be kept elsewhere.
 
     A row without seq, prevHash and hash, as RFC 8785 JSON, is what its hash covers:

@@ -32,6 +32,13 @@ _TITLES = {
     "clarification": ("A QUESTION", "cyan"),
     "reconcile": ("DID IT HAPPEN?", "magenta"),
 }
+_ASKED_BECAUSE = {
+    "tool_policy": "the tool policy",
+    "tool_input": "something that the call needs is missing or cannot be used; nothing is guessed",
+    "planned_approval": "the plan itself asks; this approves no write",
+    "plan_mutation": "the plan of this run would be changed",
+    "reconcile": "it is not known whether the call happened",
+}
 _RANK = {"critical": 0, "warning": 1, "info": 2}
 _ALERT_STYLES = {
     "critical": "bold white on red",
@@ -67,7 +74,7 @@ def suspend_card(card: Mapping[str, Any], *, plan_says: str = "", columns: int =
     ]
     return Panel(
         Group(*_spaced(blocks)),
-        title=Text(f" {title} ", style=f"bold {colour}"),
+        title=Text(title, style=f"bold {colour}"),
         title_align="left",
         subtitle=_call(card),
         subtitle_align="right",
@@ -91,7 +98,7 @@ def _call(card: Mapping[str, Any]) -> Text | None:
         return None
     op = card.get("op")
     words = f"{visible_word(tool)} · {visible_word(op)}" if op else visible_word(tool)
-    return Text(f" {words} ", style="bold")
+    return Text(words, style="bold")
 
 
 def _message(card: Mapping[str, Any], *, planned: bool) -> list[RenderableType]:
@@ -109,22 +116,28 @@ def _subject(evidence: Mapping[str, Any]) -> list[RenderableType]:
         kind = reference.partition("/")[0] or "About"
         rows.append((kind, said(subject["text"], "bold")))
     if evidence.get("summary"):
-        rows.append(("Order", said(evidence["summary"], "bold")))
+        rows.append(("Exactly", said(evidence["summary"], "bold")))
     return [pairs(rows)] if rows else []
 
 
 def _alerts(alerts: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
-    worst_first = sorted(alerts, key=lambda alert: _RANK.get(str(alert.get("severity")), 0))
-    return [Group(*(_alert(alert) for alert in worst_first))] if alerts else []
+    return [Group(*(_alert(alert) for alert in worst_first(alerts)))] if alerts else []
+
+
+def worst_first(alerts: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Alerts by severity; a severity that is not known counts as critical."""
+    return sorted(alerts, key=lambda alert: _RANK.get(str(alert.get("severity")), 0))
 
 
 def _alert(alert: Mapping[str, Any]) -> RenderableType:
     severity = str(alert.get("severity"))
-    head = Text.assemble(
-        (f" {visible_word(severity.upper())} ", _ALERT_STYLES.get(severity, _ALERT_STYLES["critical"])),
-        " ",
-        said(alert.get("summary", ""), "bold"),
+    badge = Text(
+        f" {visible_word(severity.upper())} ", style=_ALERT_STYLES.get(severity, _ALERT_STYLES["critical"])
     )
+    head = Table.grid(padding=(0, 1, 0, 0))
+    head.add_column(no_wrap=True)
+    head.add_column(overflow="fold")
+    head.add_row(badge, said(alert.get("summary", ""), "bold"))
     rows = [
         (label, said(alert[key])) for label, key in (("do", "action"), ("source", "source")) if alert.get(key)
     ]
@@ -187,6 +200,8 @@ def _reasons(card: Mapping[str, Any]) -> list[RenderableType]:
     rows: list[tuple[str, Text]] = []
     if card.get("origin") == "tool_policy" and rule:
         rows.append(("rule", said(f"{visible_word(rule)}: {rule_reason(rule)}")))
+    else:
+        rows.append(("because", said(asked_because(card))))
     if policy.get("policyClass") and card.get("origin") != "planned_approval":
         rows.append(("class", said(_risk(policy))))
     rows += [
@@ -194,6 +209,12 @@ def _reasons(card: Mapping[str, Any]) -> list[RenderableType]:
         for name in policy.get("promotions") or ()
     ]
     return [_titled("Why a person decides", pairs(rows))] if rows else []
+
+
+def asked_because(card: Mapping[str, Any]) -> str:
+    """Which gate asks, where it is not the tool policy."""
+    origin = visible_word(card.get("origin", ""))
+    return _ASKED_BECAUSE.get(origin, origin)
 
 
 def _risk(policy: Mapping[str, Any]) -> str:
@@ -247,4 +268,4 @@ def _titled(title: str, content: RenderableType) -> RenderableType:
     return Group(Text(title, style="underline"), Padding(content, (0, 0, 0, 2), expand=False))
 
 
-__all__ = ["pairs", "short_hash", "suspend_card", "who_may_answer"]
+__all__ = ["asked_because", "pairs", "short_hash", "suspend_card", "who_may_answer", "worst_first"]

@@ -59,6 +59,7 @@ def _ask(screen: Screen, card: Mapping[str, Any], who: Principal) -> dict[str, A
         case "reconcile":
             return None if _leaves(screen, who) else ask_reconcile(screen)
         case _:
+            screen.line("(Ctrl-C leaves it parked.)", "dim")
             return ask_form(screen, card)
 
 
@@ -105,7 +106,7 @@ async def _answered(
         except AnswerInvalid as refusal:
             screen.line(f"That answer does not do: {refusal}.", "yellow")
         except AnswerRefused as refusal:
-            screen.line(f"Your answer was not needed: {refusal}.", "yellow")
+            screen.line(f"It does not count any more: {refusal}.", "yellow")
         return await follow(condor, run_id, screen, after=seen)
 
 

@@ -8,7 +8,7 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
-from condor.cli.card import who_may_answer
+from condor.cli.card import who_may_answer, worst_first
 from condor.cli.moments import at, until
 from condor.cli.run_view import status_line
 from condor.cli.screen import said
@@ -46,7 +46,7 @@ def pending_card(card: Mapping[str, Any]) -> RenderableType:
             ": ",
             said(alert.get("summary", "")),
         )
-        for alert in evidence.get("alerts") or ()
+        for alert in worst_first(evidence.get("alerts") or ())
     ]
     if not order and card.get("message"):
         lines.append(said(card["message"]))

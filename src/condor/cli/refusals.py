@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from condor.cli.coroutines import TRACEBACK_VARIABLE
 from condor.cli.exit_codes import Exit, exit_of_error, exit_of_os_error
 from condor.cli.visible import visible
 from condor.core.errors import CondorError, OurBug
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-#: Print tracebacks on stderr instead of keeping them in a file.
-TRACEBACK_VARIABLE = "CONDOR_TRACEBACK"
 
 
 def say_refusal(error: Exception, say: Callable[[str], None]) -> int:
@@ -69,4 +67,4 @@ def _bug(error: Exception) -> str:
     return f"{head}; the traceback is in {Path(path)}"
 
 
-__all__ = ["TRACEBACK_VARIABLE", "say_refusal"]
+__all__ = ["say_refusal"]

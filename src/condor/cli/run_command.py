@@ -113,6 +113,8 @@ def _plan(text: str | None, source: str | None) -> Any:
     if source is None:
         if text is None:
             raise RefusedInput('say what should be done: condor run "TEXT", or give a plan: --plan FILE')
+        if not text.strip():
+            raise RefusedInput("the request is empty; say what should be done")
         return None
     if text is not None:
         raise RefusedInput("give words or --plan: exactly one of the two")

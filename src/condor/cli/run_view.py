@@ -8,7 +8,7 @@ from rich.console import Group
 from rich.padding import Padding
 from rich.text import Text
 
-from condor.cli.card import pairs, suspend_card, who_may_answer
+from condor.cli.card import asked_because, pairs, suspend_card, who_may_answer
 from condor.cli.moments import at, until
 from condor.cli.progress import Progress, steps_table
 from condor.cli.screen import said
@@ -57,11 +57,10 @@ def show_rest(screen: Screen, run: Mapping[str, Any], *, where: str = "", cards:
     """A run at its rest, as a result: its closing, or what it waits for and how to answer.
 
     Args:
-        cards: draw the open cards; a person who has just seen them does not need them again.
+        cards: draw the open cards; a person who has just been asked does not need them again.
     """
-    for card in open_cards(run):
-        if cards:
-            screen.show(suspend_card(card, plan_says=plan_says(run, card), columns=screen.out.width))
+    for card in open_cards(run) if cards else ():
+        screen.show(suspend_card(card, plan_says=plan_says(run, card), columns=screen.out.width))
         for line in how_to_answer(card, where):
             screen.line(line)
     if run.get("closing"):
@@ -179,7 +178,7 @@ def _why(card: Mapping[str, Any], where: str) -> RenderableType:
     if card.get("origin") == "tool_policy" and rule:
         rows.append(("rule", said(f"{rule}: {rule_reason(rule)}")))
     else:
-        rows.append(("asked by", said(_ASKED_BY.get(str(card.get("origin")), str(card.get("origin"))))))
+        rows.append(("because", said(asked_because(card))))
     rows += [
         ("promoted", said(f"{name}: {PROMOTION_WORDS.get(name, '')}"))
         for name in policy.get("promotions") or ()
@@ -193,13 +192,6 @@ def _why(card: Mapping[str, Any], where: str) -> RenderableType:
     ]
     return pairs(rows)
 
-
-_ASKED_BY = {
-    "tool_input": "the call: something it needs is missing or not usable",
-    "planned_approval": "the plan itself",
-    "plan_mutation": "a change of the plan",
-    "reconcile": "the journal: it is not known whether the call happened",
-}
 
 __all__ = [
     "closing_lines",

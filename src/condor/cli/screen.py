@@ -37,6 +37,11 @@ class Screen:
         """Whether a person can be asked here."""
         return not self.as_json and _is_tty(sys.stdin) and _is_tty(sys.stdout)
 
+    @property
+    def notes_are_seen(self) -> bool:
+        """Whether a person reads stderr as it is written."""
+        return _is_tty(sys.stderr)
+
     @cached_property
     def out(self) -> Console:
         """Results."""
@@ -66,7 +71,7 @@ class Screen:
 
     def note(self, text: str, style: str = "dim") -> None:
         """One line for the person at the terminal that is no result."""
-        if _is_tty(sys.stderr):
+        if self.notes_are_seen:
             self.err.print(said(text, style))
         else:
             print(visible(text), file=sys.stderr)

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 #: Seconds between two looks at a home that another command holds.
 _LOCK_LOOK_S: Final = 0.1
 #: Seconds that a command waits for its turn: another command that answers is done sooner.
-LOCK_WAIT_S: Final = 2.0
+LOCK_WAIT_S: Final = 3.0
+#: Seconds of waiting that nobody is told of.
+_LOCK_PATIENCE_S: Final = 0.5
 
 
 @asynccontextmanager
@@ -50,31 +52,39 @@ async def owning(
     Raises:
         HomeUnusable: another process owns it; nothing was changed.
     """
-    from condor.bootstrap import Condor
-
     if place.is_new:
         _say_new(place, screen)
         place = make(place)
-    packs = packs_of(place)
-    deadline = time.monotonic() + wait_s
-    while True:
-        condor = Condor(home=place.path, database_url=_database(), packs=packs, demo=place.is_demo)
-        try:
-            await condor.__aenter__()
-        except HomeUnusable as error:
-            if error.code != "locked" or time.monotonic() > deadline:
-                raise
-            await asyncio.sleep(_LOCK_LOOK_S)
-            continue
-        except ImportError as error:
-            raise HomeUnusable(f"a pack of this home needs {error.name}, which is not installed") from error
-        break
+    condor = await _opened(place, screen, wait_s)
     try:
         for line in () if quiet else condor.notes:
             screen.note(f"condor: {line}")
         yield condor
     finally:
         await condor.__aexit__(None, None, None)
+
+
+async def _opened(place: Place, screen: Screen, wait_s: float) -> Condor:
+    """Own the home, as soon as nobody else does."""
+    from condor.bootstrap import Condor
+
+    packs = packs_of(place)
+    begun = time.monotonic()
+    said_so = False
+    while True:
+        condor = Condor(home=place.path, database_url=_database(), packs=packs, demo=place.is_demo)
+        try:
+            return await condor.__aenter__()
+        except ImportError as error:
+            raise HomeUnusable(f"a pack of this home needs {error.name}, which is not installed") from error
+        except HomeUnusable as error:
+            waited_s = time.monotonic() - begun
+            if error.code != "locked" or waited_s > wait_s:
+                raise
+            if screen.notes_are_seen and waited_s > _LOCK_PATIENCE_S and not said_so:
+                screen.note(f"condor: waiting a little: {str(error).partition(';')[0]}")
+                said_so = True
+            await asyncio.sleep(_LOCK_LOOK_S)
 
 
 def _say_new(place: Place, screen: Screen) -> None:

@@ -112,7 +112,7 @@ def _no_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _no_constants(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number")
+    raise ValueError(f"the constant {name} is no number")
 
 
 def _exact_integer(text: str) -> int:

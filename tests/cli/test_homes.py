@@ -1,0 +1,235 @@
+"""Homes: their kinds, their lock, what is in the way; and reading beside an owner."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import signal
+import sqlite3
+import stat
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from condor import Condor, PolicyClass, ToolContext, tool
+from tests.cli.support import HUNG_S, REFUND
+
+if TYPE_CHECKING:
+    import subprocess
+
+    from tests.cli.support import Shell
+
+SLOW = {"steps": [{"id": "s", "tool": "shop.slow", "args": {"seconds": 30}}]}
+
+
+def begin_slow(shell: Shell) -> subprocess.Popen[bytes]:
+    """A command that owns the home, surely at work."""
+    owner = shell.begin("run", "--plan", shell.plan(SLOW, "slow.json"), "--as", "mia")
+    until = time.monotonic() + HUNG_S
+    while not (shell.home / "shop" / "slow").exists():
+        assert time.monotonic() < until
+        assert owner.poll() is None, owner.communicate()
+        time.sleep(0.02)
+    return owner
+
+
+def test_a_home_is_its_owners_alone(shell: Shell) -> None:
+    """Directory 0700, files 0600; its kind and packs are remembered."""
+    assert shell.process("run", "--plan", shell.plan(REFUND), "--as", "mia").code == 3
+    assert stat.S_IMODE(shell.home.stat().st_mode) == 0o700
+    files = [path for path in shell.home.rglob("*") if path.is_file()]
+    assert {path.name for path in files} >= {"home.json", "condor.db"}
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+    assert json.loads((shell.home / "home.json").read_text()) == {
+        "v": 1,
+        "kind": "development",
+        "packs": ["shop"],
+    }
+
+
+def test_a_home_remembers_its_packs(shell: Shell) -> None:
+    """Once made, a home needs no configuration."""
+    run = shell.parked()
+    done = shell.run("approve", run["suspensions"][0]["suspendId"], "--as", "mia", env={"CONDOR_PACKS": ""})
+    assert done.code == 0
+
+
+def test_reading_works_beside_the_owner_and_writing_says_who_it_is(shell: Shell) -> None:
+    """While another process owns the home, reading commands work; writing ones exit with 8 and name it."""
+    run = shell.parked()
+    owner = begin_slow(shell)
+    try:
+        for words in (
+            ("pending",),
+            ("runs",),
+            ("show", run["runId"]),
+            ("audit",),
+            ("audit", "verify"),
+            ("tools", "list"),
+            ("doctor",),
+        ):
+            assert shell.run(*words).code == 0
+        before = shell.database()
+        done = shell.process("approve", run["suspensions"][0]["suspendId"], "--as", "mia")
+        assert done.code == 8
+        assert done.err.count("\n") == 1
+        assert f"in use by process {owner.pid} (condor run)" in done.err
+        assert before == shell.database()
+    finally:
+        owner.kill()
+        owner.communicate()
+    assert shell.ledger == []
+
+
+def test_an_owner_that_died_holds_nothing(shell: Shell) -> None:
+    """After kill -9 the next command takes the home, and the run that was at work goes on."""
+    owner = begin_slow(shell)
+    owner.kill()
+    owner.communicate()
+    (slow,) = shell.run("runs", "--json").json
+    assert slow["status"] == "executing"
+    done = shell.run("stop", slow["runId"], "--as", "mia", "--json")
+    assert done.code == 0
+    assert done.lines[-1]["run"]["status"] == "aborted"
+
+
+def test_an_interrupt_says_that_the_run_goes_on(shell: Shell) -> None:
+    """Ctrl-C while a run works: one clear line, exit 130; nothing is lost."""
+    owner = begin_slow(shell)
+    owner.send_signal(signal.SIGINT)
+    _, err = owner.communicate(timeout=HUNG_S)
+    assert owner.returncode == 130
+    (slow,) = shell.run("runs", "--json").json
+    assert f"run {slow['runId']} goes on when" in err.decode()
+    assert "Traceback" not in err.decode()
+
+
+def test_a_home_that_is_a_file_is_refused(shell: Shell) -> None:
+    """It is the environment's matter, and the file stays."""
+    shell.home.write_text("mine")
+    for words in (("run", "refund 1", "--as", "mia"), ("pending",), ("approve", "sus_x"), ("doctor",)):
+        done = shell.run(*words)
+        assert done.code == (9 if words == ("doctor",) else 8)
+    assert shell.home.read_text() == "mine"
+
+
+def test_a_home_that_cannot_be_made_is_refused(shell: Shell) -> None:
+    """Below a file nothing can be made."""
+    (shell.directory / "file").write_text("")
+    done = shell.run("run", "refund 1", "--as", "mia", "--home", "file/home")
+    assert done.code == 8
+    assert done.err.count("\n") <= 2
+
+
+def test_there_is_no_home_yet(shell: Shell) -> None:
+    """Reading and answering say so, and make none."""
+    for words in (("pending",), ("show", "run_x"), ("audit",), ("approve", "sus_x"), ("stop", "run_x")):
+        done = shell.run(*words)
+        assert done.code == 8
+        assert "there is no home at .condor; `condor run` makes one" in done.err
+    assert not shell.home.exists()
+
+
+def test_a_newer_database_is_left_alone(shell: Shell) -> None:
+    """A home of a newer Condor is not touched by an older one."""
+    shell.parked()
+    with sqlite3.connect(shell.home / "condor.db") as database:
+        database.execute("UPDATE meta SET value = 99 WHERE key = 'schema_version'")
+    database.close()
+    before = shell.database()
+    for words in (("run", "refund 1", "--as", "mia"), ("pending",), ("audit", "verify")):
+        done = shell.run(*words)
+        assert done.code == 8
+        assert "upgrade condor" in done.err
+    assert shell.run("doctor").code == 9
+    assert shell.database() == before
+
+
+@pytest.mark.parametrize(
+    "body", ["{", "[]", '{"v":1,"kind":"palace","packs":[]}', '{"kind":"demo"}', '{"a":1,"a":2}']
+)
+def test_a_home_file_that_is_not_ours_is_refused(shell: Shell, body: str) -> None:
+    """A kind is never guessed from a file that cannot be understood."""
+    shell.parked()
+    (shell.home / "home.json").write_text(body)
+    done = shell.run("run", "refund 1", "--as", "mia")
+    assert done.code == 8
+    assert "home.json" in done.err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
+def test_a_home_that_cannot_be_written_is_read(shell: Shell) -> None:
+    """A read-only home is read; writing exits with 8."""
+    shell.parked()
+    shell.home.chmod(0o500)
+    try:
+        assert shell.run("pending").code == 0
+        assert shell.run("run", "refund 1", "--as", "mia").code == 8
+    finally:
+        shell.home.chmod(0o700)
+
+
+def test_a_full_disk_is_said(shell: Shell) -> None:
+    """Where nothing more can be written, the line says so and the exit code is the environment's."""
+    shell.parked()
+    size = (shell.home / "condor.db").stat().st_size
+
+    def small_files() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size // 2, size // 2))
+
+    done = shell.process("run", "--plan", shell.plan(REFUND), "--as", "mia", preexec_fn=small_files)
+    assert done.code == 8
+    assert "Traceback" not in done.err
+    assert len(shell.run("runs", "--json").json) == 1
+
+
+def test_a_reader_that_goes_away_is_no_error(shell: Shell) -> None:
+    """`condor … | head` ends quietly."""
+    shell.parked()
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = shell.begin("audit", "--json")
+    assert command.stdout is not None
+    command.stdout.close()
+    os.close(writing)
+    _, err = command.communicate(timeout=HUNG_S)
+    assert command.returncode in (0, 141)
+    assert err == b""
+
+
+def test_a_programs_home_is_read_but_not_changed(shell: Shell) -> None:
+    """A command that does not have a program's tools does not touch its runs; --as does not work there."""
+
+    @tool("own.read", policy_class=PolicyClass.READ)
+    async def own(_ctx: ToolContext) -> str:
+        """Its own."""
+        return "x"
+
+    plan = {
+        "steps": [
+            {"id": "ask", "approval": {"title": "Go on?"}},
+            {"id": "o", "tool": "own.read", "after": ["ask"]},
+        ]
+    }
+
+    async def parked_run() -> dict[str, Any]:
+        async with Condor(tools=[own], home=shell.home) as condor:
+            return await condor.wait((await condor.start(plan=plan)).id)
+
+    run_id = asyncio.run(parked_run())["runId"]
+    bare = {"CONDOR_PACKS": ""}
+    (card,) = shell.run("pending", "--json", env=bare).json
+    assert card["runId"] == run_id
+    before = shell.database()
+    for words in (("approve", card["suspendId"]), ("run", "anything"), ("stop", run_id)):
+        done = shell.run(*words, env=bare)
+        assert done.code == 8
+        assert "was made by a program" in done.err
+    named = shell.run("approve", card["suspendId"], "--as", "mia")
+    assert named.code == 2
+    assert "--as works in a demo or development home only" in named.err
+    assert shell.database() == before
