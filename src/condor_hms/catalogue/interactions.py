@@ -85,5 +85,5 @@ def _issue(row: Mapping[str, Any], patient: str) -> dict[str, Any]:
 
 
 def _report(args: Mapping[str, Any], value: Any) -> str:
-    said = alerts_sentence(value["alerts"]) or "No alert."
+    said = alerts_sentence(value["alerts"]) or "no alert"
     return f"Checked {value['medication']} for {value['patient']['name']}: {said} ({value['rules']})."

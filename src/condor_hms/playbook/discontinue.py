@@ -117,6 +117,7 @@ def _take_how_it_is_taken(draft: Draft) -> None:
 def _reason(draft: Draft) -> _Why:
     """Take every clause that gives a reason; what no code covers is kept in its own words."""
     codes: list[str] = ["patient-request"] if draft.take(_ASKED) else []
+    said: list[str] = []
     details: list[str] = []
     for clause in list(_clauses(draft)):
         text = draft.low[clause.start : clause.end]
@@ -126,12 +127,16 @@ def _reason(draft: Draft) -> _Why:
         if not (found or clause.announced_at is not None or _tells(text)):
             continue
         codes += found
+        said.append(draft.left(clause.start, clause.end))
         if not found or not _is_covered(draft, clause):
             details += _own_words(draft, clause)
         begin = clause.start if clause.announced_at is None else clause.announced_at
         draft.mask(begin, clause.end)
     codes += REASONS.take(draft)
     codes = list(dict.fromkeys(codes))
+    if len(codes) > 1:
+        # Several codes fit: the words are kept, and a person chooses.
+        details = said
     return _Why(code=codes[0] if len(codes) == 1 else None, details="; ".join(details) or None)
 
 

@@ -109,7 +109,7 @@ class Draft:
         """What is not taken of a stretch, as typed."""
         pairs = zip(self.text[start:end], self.low[start:end], strict=True)
         kept = (char for char, low in pairs if low != TAKEN)
-        return " ".join("".join(kept).split()).strip(" -")
+        return " ".join("".join(kept).split()).strip(" -").removesuffix(" and")
 
     def part(self, start: int, end: int) -> Draft:
         """A stretch as a draft of its own; what is taken from it stays here."""

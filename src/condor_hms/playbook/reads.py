@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime
 import re
 from typing import TYPE_CHECKING, Any
@@ -160,4 +161,4 @@ def _ago(today: datetime.date, within: re.Match[str]) -> datetime.date:
         return today - datetime.timedelta(days=number * _DAYS[unit])
     months = today.year * 12 + today.month - 1 - number * (12 if unit == "year" else 1)
     year, month = divmod(max(months, 12), 12)
-    return datetime.date(year, month + 1, min(today.day, 28))
+    return datetime.date(year, month + 1, min(today.day, calendar.monthrange(year, month + 1)[1]))

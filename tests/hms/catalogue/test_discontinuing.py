@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from condor import Effect, RecordMoved, ToolError
+from condor_hms.catalogue.writing import Written, update
 from tests.hms.catalogue.desk import OKAFOR, Desk
 
 STOP = "medication.discontinue"
@@ -124,3 +125,34 @@ async def test_no_other_order_and_no_other_reason(desk: Desk, args: dict[str, An
     with pytest.raises(ToolError, match=said):
         await desk.call(STOP, {**ARGS, **args}, **SEEN)
     assert (await desk.fhir.read(CELECOXIB))["meta"]["versionId"] == "1"
+
+
+async def test_a_change_between_reading_and_writing_is_seen(desk: Desk) -> None:
+    """The version is checked by the record itself: nobody can slip in between."""
+    before = await desk.fhir.read(CELECOXIB)
+    after = {**before, "status": "stopped"}
+    await change(desk, priority="urgent")
+    with pytest.raises(RecordMoved, match=r"\(priority; version 1 → 2\)"):
+        await stop_again(desk, before, after)
+    assert (await desk.fhir.read(CELECOXIB))["status"] == "active"
+
+
+async def test_a_conflict_with_oneself_is_success(desk: Desk) -> None:
+    """Two tries of one call at once: the second finds the first one's mark."""
+    before = await desk.fhir.read(CELECOXIB)
+    value = await desk.call(STOP, ARGS, **SEEN)
+    written = await stop_again(desk, before, {**before, "status": "stopped"})
+    assert (written.version, written.replayed) == (value["version"], True)
+
+
+async def stop_again(desk: Desk, before: dict[str, Any], after: dict[str, Any]) -> Written:
+    return await update(
+        desk.hospital,
+        desk.context(),
+        before=before,
+        after=after,
+        reason="interaction",
+        differences=lambda seen, now: sorted(
+            name for name in now if name != "meta" and seen.get(name) != now[name]
+        ),
+    )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from condor import ToolError
+from condor import Principal, ToolError
 from condor.core.policy.resolve import policy_call
 from condor.core.policy.verdict import PolicyContext, evaluate_tool_policy
 from tests.hms.catalogue.desk import CASTILLO, HELEN, MELISSA, OKAFOR, Desk
@@ -67,3 +67,12 @@ async def test_no_other_flag(desk: Desk) -> None:
     with pytest.raises(ToolError, match="not a flag of the list"):
         await desk.call(SET, {"patient": HELEN, "flag": "vip"}, approved_by=OKAFOR)
     assert len(await desk.search("Flag", subject=HELEN)) == 1
+
+
+async def test_whoever_has_no_practitioner_is_named_by_login(desk: Desk) -> None:
+    """A flag by somebody who is not in the record says who it was all the same."""
+    local = Principal(id="local", display="the local operator")
+    value = await desk.call(SET, FALLS, principal=local, approved_by=OKAFOR)
+    author = (await desk.fhir.read(value["reference"]))["author"]
+    login = {"system": "urn:condor:principal", "value": "local"}
+    assert author == {"display": "the local operator", "identifier": login}

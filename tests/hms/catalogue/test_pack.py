@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 
 from condor import CondorError, PackSetup, Principal, ToolContext, ToolError
+from condor.ports.packs import Pack
 from condor_hms.fhir.embedded import EmbeddedFhirStore
 from condor_hms.pack import PACK
 
 FIND = "patient.search"
+#: For mypy: it has the shape that the runtime asks of a pack.
+SHAPE: Pack = PACK
 
 
 async def found(opened: object, query: str) -> object:

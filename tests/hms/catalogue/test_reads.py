@@ -145,7 +145,7 @@ async def test_no_alert_is_no_clearance(desk: Desk) -> None:
     """Where no rule knows the medicine, that is what is said."""
     value, said = await told(desk, "interaction.check", patient=MELISSA, medication="Nitrofurantoin")
     assert value["alerts"] == []
-    assert said.startswith("Checked Nitrofurantoin for Melissa Smith: No alert. (demonstration rules")
+    assert said.startswith("Checked Nitrofurantoin for Melissa Smith: no alert (demonstration rules")
     assert "no rule names Nitrofurantoin" in said
 
 
