@@ -10,10 +10,10 @@ import asyncio
 import contextlib
 import logging
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from condor.core.audit import ChainVerdict, verify_chain
 from condor.core.errors import (
     HomeUnusable,
     NotAllowed,
@@ -28,14 +28,15 @@ from condor.dispatch import LocalDispatcher
 from condor.ports.clock import SystemClock
 from condor.ports.faults import Faults, no_faults
 from condor.ports.packs import OpenedPack, Pack, PackSetup
-from condor.ports.store import AuditFilter, AuditRow, Store
 from condor.pump.phases.admit import StartRun
 from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.segment import PumpPorts
-from condor.runtime import Run, Runtime, run_line, run_snapshot, suspension_json
-from condor.runtime.edge import allowed_autonomy, check_reason, check_request, session_of
+from condor.runtime import Run, Runtime, run_snapshot
+from condor.runtime.edge import allowed_autonomy, check_reason, check_request, claim_of, session_of
 from condor.runtime.hub import EventHub
+from condor.runtime.readings import Readings
 from condor.store.sqlite import SqliteStore
+from condor.tools.explain import explain_call
 from condor.tools.invocation import LocalToolbox
 from condor.tools.registry import ToolRegistry
 
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from condor.core.ids import Json
     from condor.ports.clock import Clock
     from condor.ports.model import Planner
+    from condor.ports.store import Store
     from condor.tools import ToolDescriptor
 
 _log = logging.getLogger(__name__)
@@ -57,7 +59,7 @@ _TEND_EVERY_S = 5.0
 _GRACE_S = 10.0
 
 
-class Condor:
+class Condor(Readings):
     """One process of Condor: ``async with Condor(tools=[…]) as condor: …``."""
 
     def __init__(
@@ -104,6 +106,7 @@ class Condor:
         self._static_classes = static_classes
         self._read_only = read_only
         self._tend = tend
+        self._hub = EventHub()
         self._stack = AsyncExitStack()
         self._opened: list[OpenedPack] = []
         self._store: Store | None = None
@@ -140,19 +143,18 @@ class Condor:
             static_classes=self._static_classes,
         )
         self._toolbox = LocalToolbox(registry, clock=self._clock, today=self._day, faults=self._faults)
-        hub = EventHub()
         ports = PumpPorts(
             store=store,
             toolbox=self._toolbox,
             planner=self._planner or next((pack.planner for pack in self._opened if pack.planner), None),
             clock=self._clock,
             faults=self._faults,
-            announce=hub.announce,
+            announce=self._hub.announce,
             # Who only reads opens no card.
             suspend_ttl_s=0.0 if self._read_only else self._configured().suspend_ttl_s,
         )
         dispatcher = LocalDispatcher()
-        self._runtime = Runtime(ports, dispatcher, hub)
+        self._runtime = Runtime(ports, dispatcher, self._hub)
         if self._read_only:
             return
         self._stack.push_async_callback(dispatcher.drain, _GRACE_S)
@@ -208,6 +210,7 @@ class Condor:
         autonomy: str = "guarded",
         principal: Principal = LOCAL_PERSON,
         session_id: str | None = None,
+        key: str | None = None,
     ) -> Run:
         """Start a run from a request in words or from a plan; it goes on in the background.
 
@@ -215,19 +218,22 @@ class Condor:
             autonomy: ``autonomous``, ``guarded`` or ``ambient``. Only a person's own request can be
                 autonomous; a program's is guarded.
 
+            key: the same request of the same principal under the same key is one run, however often it is
+                sent.
+
         Raises:
-            RefusedInput: with what is wrong; nothing is stored.
+            RefusedInput: with what is wrong; nothing is stored. Code ``idempotency_key_reused``: the key was
+                used for another request.
         """
         check_request(request, plan)
-        return await self._running().start(
-            StartRun(
-                request=request,
-                plan=plan,
-                principal=principal,
-                autonomy=allowed_autonomy(autonomy, principal),
-                session_id=session_of(session_id),
-            )
+        wanted = StartRun(
+            request=request,
+            plan=plan,
+            principal=principal,
+            autonomy=allowed_autonomy(autonomy, principal),
+            session_id=session_of(session_id),
         )
+        return await self._running().start(replace(wanted, claim=claim_of(key, wanted)))
 
     async def resume(
         self, run_id: str | None, suspend_id: str, data: object, *, principal: Principal = LOCAL_PERSON
@@ -269,59 +275,41 @@ class Condor:
         """The snapshot of a run at its next rest: parked or ended."""
         return run_snapshot(await self._running().wait(run_id))
 
-    async def show(self, run_id: str) -> dict[str, Json]:
-        """The snapshot of a run as it is now.
+    @property
+    def store(self) -> Store:
+        """The store, for an edge that reads it its own way; runs are written by the verbs alone."""
+        return self._stored()
 
-        Raises:
-            UnknownId: no such run.
-        """
-        stored = await self._stored().load(run_id)
-        if stored is None:
-            raise UnknownId("run", run_id, "see `condor runs`")
-        return run_snapshot(stored)
+    @property
+    def hub(self) -> EventHub:
+        """Who is told after every commit of this process."""
+        return self._hub
 
-    async def runs(self, *, limit: int = 50, before: str = "") -> list[dict[str, Json]]:
-        """Runs, newest first; ``before`` is the last run of the page before."""
-        store = self._stored()
-        rows = await store.runs(limit=limit, before=before)
-        return [run_line(row, await store.payloads(row.run_id, ["request"])) for row in rows]
-
-    async def pending(self, *, limit: int = 50, after: str = "") -> list[dict[str, Json]]:
-        """Open cards over all runs, oldest first."""
-        store = self._stored()
-        rows = await store.suspensions(status="pending", limit=limit, after=after)
-        return [
-            suspension_json(row, await store.payloads(row.run_id, [f"card:{row.suspend_id}"])) for row in rows
-        ]
-
-    async def suspension(self, suspend_id: str) -> dict[str, Json]:
-        """One suspension.
-
-        Raises:
-            UnknownId: no such card.
-        """
-        row = await self._stored().suspension(suspend_id)
-        if row is None:
-            raise UnknownId("card", suspend_id, "see `condor pending`")
-        keys = [f"card:{suspend_id}", f"answer:{suspend_id}"]
-        return suspension_json(row, await self._stored().payloads(row.run_id, keys))
-
-    async def audit(
-        self, wanted: AuditFilter | None = None, *, limit: int = 1_000, after: tuple[str, int] = ("", 0)
-    ) -> Sequence[AuditRow]:
-        """Audit rows by run and sequence."""
-        return await self._stored().audit(wanted or AuditFilter(), limit=limit, after=after)
-
-    async def verify(self, run_id: str | None = None) -> AsyncIterator[ChainVerdict]:
-        """The verdict on every run's chain."""
-        async for chain in self._stored().audit_chains(run_id):
-            yield verify_chain(chain)
+    @property
+    def clock(self) -> Clock:
+        """Time and ids."""
+        return self._clock
 
     @property
     def tools(self) -> Sequence[ToolDescriptor]:
         """Every registered tool."""
         assert self._toolbox is not None, "opened"
         return self._toolbox.all()
+
+    def explain(self, tool: str, args: Mapping[str, Json], *, autonomy: str) -> dict[str, Json]:
+        """The verdict that a call would get; nothing is run.
+
+        Raises:
+            UnknownId: no such tool.
+            RefusedInput: an argument or an autonomy that does not exist.
+        """
+        assert self._toolbox is not None, "opened"
+        found = self._toolbox.find(tool)
+        if found is None:
+            raise UnknownId("tool", tool, "see `condor tools list`")
+        allowed_autonomy(autonomy, LOCAL_PERSON)
+        registered = self._toolbox.registered_class(tool)
+        return explain_call(found, args, autonomy=autonomy, registered=registered)
 
     @property
     def principals(self) -> Sequence[Principal]:

@@ -8,14 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from condor.core.errors import RefusedInput, show
-from condor.core.ids import SessionId
+from condor.core.ids import SessionId, digest_of
 from condor.core.outcome import is_json
 from condor.core.suspend.approval_schema import REASON_CHARS_MAX
 from condor.ports.encoding import BODY_BYTES_MAX
+from condor.ports.store import RequestClaim
 
 if TYPE_CHECKING:
     from condor.core.run import Principal
+    from condor.pump.phases.admit import StartRun
 
+#: Longest key of a request, in characters: a UUID has 36, a chat's id and message's id together 140.
+_KEY_CHARS_MAX = 255
 #: Longest session id, in characters: chat clients make ids of 16 to 64.
 _SESSION_CHARS_MAX = 200
 
@@ -51,6 +55,31 @@ def session_of(given: str | None) -> SessionId | None:
             f"session id {show(given)} cannot be kept: take 1 to {_SESSION_CHARS_MAX} printable characters"
         )
     return SessionId(given)
+
+
+def claim_of(key: str | None, wanted: StartRun) -> RequestClaim | None:
+    """What a request claims under its key; None without a key.
+
+    Raises:
+        RefusedInput: the key, or what is asked, cannot be kept.
+    """
+    if key is None:
+        return None
+    if not 0 < len(key) <= _KEY_CHARS_MAX or not (key.isascii() and key.isprintable()):
+        raise RefusedInput(
+            f"the idempotency key cannot be kept: take 1 to {_KEY_CHARS_MAX} printable ASCII characters"
+        )
+    asked = {
+        "request": wanted.request,
+        "plan": wanted.plan,
+        "autonomy": wanted.autonomy,
+        "sessionId": wanted.session_id,
+    }
+    try:
+        digest = digest_of(asked)
+    except ValueError as fault:
+        raise RefusedInput(f"what is asked cannot be kept: {fault}") from None
+    return RequestClaim(principal_id=wanted.principal.id, key=key, digest=digest)
 
 
 def allowed_autonomy(autonomy: object, principal: Principal) -> str:

@@ -13,7 +13,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from condor.core.errors import OurBug, StoreUnavailable, UnknownId
+from condor.core.errors import OurBug, RefusedInput, StoreUnavailable, UnknownId
 from condor.core.run import TERMINAL, Principal, RunEvent, RunStatus
 from condor.ports.encoding import decode
 from condor.ports.store import Conflict
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from condor.core.ids import RunId, SessionId
     from condor.ports.dispatcher import Dispatcher
-    from condor.ports.store import StoredRun
+    from condor.ports.store import Claimed, RequestClaim, StoredRun
     from condor.pump.phases import Phase
     from condor.runtime.hub import EventHub
 
@@ -53,6 +53,8 @@ class Run:
     id: RunId
     session_id: SessionId
     status: RunStatus
+    #: False where the same request was sent before under the same key: this is that run.
+    is_new: bool = True
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,10 +84,32 @@ class Runtime:
 
         Raises:
             PlanRefused: nothing is stored.
+            RefusedInput: its key was used for another request; nothing is stored.
         """
-        segment = await admit(wanted, self._ports)
+        claim = wanted.claim
+        taken = claim and await self._ports.store.claimed(claim.principal_id, claim.key)
+        if claim and taken:
+            return await self._again(claim, taken)
+        try:
+            segment = await admit(wanted, self._ports)
+        except Conflict as conflict:
+            if claim is None or conflict.claimed is None:
+                raise
+            return await self._again(claim, conflict.claimed)
         self._drive(segment, dispatch if segment.state.graph is not None else plan)
         return Run(id=segment.state.run_id, session_id=segment.state.session_id, status=segment.state.status)
+
+    async def _again(self, claim: RequestClaim, taken: Claimed) -> Run:
+        """The run that a request made when it was first sent."""
+        if taken.digest != claim.digest:
+            raise RefusedInput(
+                "the idempotency key was used for another request; take a new one",
+                code="idempotency_key_reused",
+            )
+        row = await self._ports.store.run(taken.run_id)
+        # INVARIANT: a key is stored with its run, and runs are never removed.
+        assert row is not None, "a claimed run is there"
+        return Run(id=row.run_id, session_id=row.session_id, status=row.status, is_new=False)
 
     async def resume(self, wanted: ResumeRun) -> Accepted:
         """Take one answer; the run goes on in the background.

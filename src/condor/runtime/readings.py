@@ -1,0 +1,76 @@
+"""What can be read of a store: runs, cards, the audit. Nothing here changes anything.
+
+Law: who may read what is decided above, by whoever knows who asks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from condor.core.audit import ChainVerdict, verify_chain
+from condor.core.errors import UnknownId
+from condor.ports.store import AuditFilter, AuditRow
+from condor.runtime.snapshot import run_line, run_snapshot, suspension_json
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from condor.core.ids import Json
+    from condor.ports.store import Store
+
+
+class Readings(ABC):
+    """Everything that can be listed and shown."""
+
+    async def show(self, run_id: str) -> dict[str, Json]:
+        """The snapshot of a run as it is now.
+
+        Raises:
+            UnknownId: no such run.
+        """
+        stored = await self._stored().load(run_id)
+        if stored is None:
+            raise UnknownId("run", run_id, "see `condor runs`")
+        return run_snapshot(stored)
+
+    async def runs(self, *, limit: int = 50, before: str = "") -> list[dict[str, Json]]:
+        """Runs, newest first; ``before`` is the last run of the page before."""
+        store = self._stored()
+        rows = await store.runs(limit=limit, before=before)
+        return [run_line(row, await store.payloads(row.run_id, ["request"])) for row in rows]
+
+    async def pending(self, *, limit: int = 50, after: str = "") -> list[dict[str, Json]]:
+        """Open cards over all runs, oldest first."""
+        store = self._stored()
+        rows = await store.suspensions(status="pending", limit=limit, after=after)
+        return [
+            suspension_json(row, await store.payloads(row.run_id, [f"card:{row.suspend_id}"])) for row in rows
+        ]
+
+    async def suspension(self, suspend_id: str) -> dict[str, Json]:
+        """One suspension.
+
+        Raises:
+            UnknownId: no such card.
+        """
+        row = await self._stored().suspension(suspend_id)
+        if row is None:
+            raise UnknownId("card", suspend_id, "see `condor pending`")
+        keys = [f"card:{suspend_id}", f"answer:{suspend_id}"]
+        return suspension_json(row, await self._stored().payloads(row.run_id, keys))
+
+    async def audit(
+        self, wanted: AuditFilter | None = None, *, limit: int = 1_000, after: tuple[str, int] = ("", 0)
+    ) -> Sequence[AuditRow]:
+        """Audit rows by run and sequence."""
+        return await self._stored().audit(wanted or AuditFilter(), limit=limit, after=after)
+
+    async def verify(self, run_id: str | None = None) -> AsyncIterator[ChainVerdict]:
+        """The verdict on every run's chain."""
+        async for chain in self._stored().audit_chains(run_id):
+            yield verify_chain(chain)
+
+    @abstractmethod
+    def _stored(self) -> Store:
+        """The open store."""
