@@ -63,6 +63,15 @@ def test_a19_what_is_not_exactly_true_or_false_is_refused(body: object) -> None:
     assert isinstance(refusal.value, AnswerRefused)
 
 
+@pytest.mark.parametrize("said", ["true", "yes", 1, 1.0, [True], {"approved": True}, None, False])
+def test_a_stored_answer_that_was_never_read_is_no_yes(said: Any) -> None:
+    """The leaf's own reading is strict too: a row that somebody wrote by hand runs nothing."""
+    answer = Answer(reason_code=APPROVAL, body={"approved": said, "reason": said})
+    assert not answer.approved
+    assert isinstance(answer.reason, str)
+    assert not Answer(reason_code=RECONCILE, body={"happened": said}).happened
+
+
 @pytest.mark.parametrize(
     "more",
     [
