@@ -271,6 +271,10 @@ class Condor(Readings):
 
     # -- what can be read --------------------------------------------------------------------
 
+    def stands_still(self, run_id: str) -> bool:
+        """Whether a run cannot go on because the store takes nothing (a full disk)."""
+        return self._running().stands_still(run_id)
+
     async def wait(self, run_id: str) -> dict[str, Json]:
         """The snapshot of a run at its next rest: parked or ended."""
         return run_snapshot(await self._running().wait(run_id))

@@ -187,6 +187,21 @@ def test_a_full_disk_is_said(shell: Shell) -> None:
     assert len(shell.run("runs", "--json").json) == 1
 
 
+def test_a_disk_that_fills_while_a_run_works_is_said(shell: Shell) -> None:
+    """The command does not hang on a run that stands still; the run goes on when there is room again."""
+    plan = {
+        "steps": [
+            {"id": "f", "tool": "shop.fill"},
+            {"id": "l", "tool": "shop.lookup", "args": {"order": "1"}, "after": ["f"]},
+        ]
+    }
+    done = shell.process("run", "--plan", shell.plan(plan), "--as", "mia")
+    assert done.code == 8
+    (run,) = shell.run("runs", "--json").json
+    assert f"run {run['runId']} stands still: nothing more can be stored" in done.err
+    assert shell.run("show", run["runId"], "--json").json["status"] == "executing"
+
+
 def test_a_reader_that_goes_away_is_no_error(shell: Shell) -> None:
     """`condor … | head` ends quietly."""
     shell.parked()

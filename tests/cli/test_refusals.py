@@ -147,7 +147,7 @@ def test_the_wrong_role_is_refused_and_recorded(shell: Shell) -> None:
 def test_an_expired_card_is_refused(shell: Shell) -> None:
     """After the deadline nothing runs; the run ends as aborted."""
     name = shell.plan(REFUND)
-    done = shell.run("run", "--plan", name, "--as", "mia", "--json", env={"CONDOR_SUSPEND_TTL_S": "0.05"})
+    done = shell.run("run", "--plan", name, "--as", "mia", "--json", env={"CONDOR_SUSPEND_TTL_S": "0.001"})
     run = done.lines[-1]["run"]
     late = shell.run("approve", run["suspensions"][0]["suspendId"], "--as", "mia")
     assert late.code == 7

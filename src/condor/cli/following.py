@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from condor.cli.progress import Progress, drawn
+from condor.core.errors import StoreUnavailable
 
 if TYPE_CHECKING:
     from condor.bootstrap import Condor
@@ -12,13 +13,36 @@ if TYPE_CHECKING:
 
 Snapshot = dict[str, Any]
 
+#: Seconds between two looks whether the run stands still.
+_LOOK_S = 0.5
+
 
 async def follow(condor: Condor, run_id: str, screen: Screen, *, after: int = 0) -> Snapshot:
     """Show what happens until the run is parked or has ended; the snapshot then.
 
     Args:
         after: sequence number of the last event that was shown already.
+
+    Raises:
+        StoreUnavailable: the run stands still, because nothing more can be stored.
     """
+    import asyncio
+
+    watching = asyncio.ensure_future(_watched(condor, run_id, screen, after))
+    try:
+        while not (await asyncio.wait({watching}, timeout=_LOOK_S))[0]:
+            if condor.stands_still(run_id):
+                raise StoreUnavailable(
+                    f"run {run_id} stands still: nothing more can be stored (is the disk full?); "
+                    "it goes on when this home is next opened to change it"
+                )
+        return watching.result()
+    finally:
+        watching.cancel()
+
+
+async def _watched(condor: Condor, run_id: str, screen: Screen, after: int) -> Snapshot:
+    """Draw every event until the run rests."""
     progress = Progress()
     with drawn(screen) as display:
         if after:

@@ -199,6 +199,10 @@ class Runtime:
         stranded, self._stranded = self._stranded, set()
         return sum([await self._take_up(run_id) for run_id in stranded])
 
+    def stands_still(self, run_id: str) -> bool:
+        """Whether a run waits for the store to take something again."""
+        return run_id in self._stranded
+
     async def sweep(self) -> int:
         """End the runs of cards whose time is over. How many there were."""
         swept, progress = 0, True

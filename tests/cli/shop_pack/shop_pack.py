@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
+import signal
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -154,12 +156,19 @@ def _tools(ledger: Path) -> tuple[ToolDescriptor, ...]:
         await asyncio.sleep(seconds)
         return "slept"
 
+    @tool("shop.fill", policy_class=PolicyClass.READ)
+    async def fill(_ctx: ToolContext) -> str:
+        """Fill the disk: from now on no file may grow."""
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1, 1))
+        return "full"
+
     @tool("shop.lax", policy_class=PolicyClass.MUTATE, hitl_tier=HitlTier.HIGH, args=[ArgSpec(name="x")])
     async def lax(_ctx: ToolContext, x: str = "") -> str:
         """Carelessly described."""
         return x
 
-    return lookup, refund, post, survey, slow, lax
+    return lookup, refund, post, survey, slow, fill, lax
 
 
 _FIELDS = (
