@@ -179,6 +179,19 @@ async def test_a_reference_that_finds_nothing_is_asked_for(tmp_path: Path, ledge
         assert (card["reasonCode"], ledger.count()) == ("clarification", 0)
 
 
+async def test_an_optional_argument_that_a_reference_leaves_empty_is_asked_for(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    """The plan meant it to be there; a call without it would be another call than was planned."""
+    async with open_desk(tmp_path / "home", read_tool(ledger), write_tool(ledger)) as desk:
+        run = await desk.run(call("r", "book.read"), call("s", "book.read", record=found("r", "/nowhere")))
+        card = await desk.card(run["runId"])
+        assert (card["reasonCode"], card["stepId"]) == ("clarification", "s")
+        await desk.answer(card, {"record": "b"})
+        end = await desk.rest(run["runId"])
+        assert (end["status"], end["steps"][1]["args"]) == ("succeeded", {"record": "b"})
+
+
 async def test_a_reference_carries_an_earlier_result(tmp_path: Path, ledger: Ledger) -> None:
     """What was shown on the card is the resolved value; what is inside it is data."""
     async with open_desk(tmp_path / "home", read_tool(ledger), write_tool(ledger)) as desk:

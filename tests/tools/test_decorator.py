@@ -194,3 +194,31 @@ async def test_a_plain_function_cannot_hold_up_the_loop() -> None:
 
     assert slow.function is not None
     assert await slow.function(None, word="a") == (False, "a")
+
+
+def test_an_annotation_that_cannot_be_read_is_refused_with_the_way_out() -> None:
+    """A name that only type checkers see says so, instead of a bare NameError."""
+
+    async def function(ctx: ToolContext, text: str) -> None: ...
+
+    function.__annotations__["text"] = "OnlyForTypeCheckers"
+    with pytest.raises(RegistrationRefused, match=r"an annotation cannot be read .* import it at run time"):
+        tool("x", policy_class=READ)(function)
+
+
+def test_a_function_without_a_context_is_refused() -> None:
+    """A tool is told which call it serves."""
+
+    async def function() -> None: ...
+
+    with pytest.raises(RegistrationRefused, match="takes the ToolContext as its first argument"):
+        tool("x", policy_class=READ)(function)
+
+
+def test_one_word_is_not_taken_for_its_letters() -> None:
+    """ops="create" is no set of verbs."""
+
+    async def function(ctx: ToolContext) -> None: ...
+
+    with pytest.raises(RegistrationRefused):
+        tool("x", policy_class=READ, ops="create")(function)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput
 from condor.core.ids import Digest, Json, StepId
 from condor.core.outcome import FULFILLED, StepOutcome
-from condor.core.plan.reference import MISSING, resolve_references
+from condor.core.plan.reference import FROM, MISSING, find_references, resolve_references
 from condor.core.run import Principal
 from condor.core.suspend import Answer, ReasonCode, read_reason_code
 from condor.ports.encoding import decode
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor) -> ToolCallInput:
     """Everything the leaf decides on, from server state alone."""
-    args, answers = _arguments(state, node, tool)
+    args, answers, unresolved = _arguments(state, node, tool)
     denied_calls, denied_effects = _denied(state)
     return ToolCallInput(
         node=node,
@@ -33,6 +33,7 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
         registered=ports.toolbox.registered_class(tool.name),
         args=args,
         answers=answers,
+        unresolved=unresolved,
         requester=state.requester,
         autonomy=state.autonomy,
         denied_effects=denied_effects,
@@ -44,23 +45,38 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
 
 def _arguments(
     state: RunState, node: Node, tool: ToolDescriptor
-) -> tuple[Mapping[str, Json], Mapping[str, Json]]:
-    """Arguments, and answers that are no arguments of the tool."""
+) -> tuple[Mapping[str, Json], Mapping[str, Json], tuple[str, ...]]:
+    """Arguments; answers that are no arguments of the tool; arguments that a reference left empty."""
     args: dict[str, Json] = dict(node.args)
-    if node.uses:
-
-        def result_of(step: str) -> Any:
-            step_id = StepId(step)
-            return state.result(step_id) if state.statuses.get(step_id) in FULFILLED else MISSING
-
-        args = dict(cast("Mapping[str, Json]", resolve_references(node.args, result_of)))
+    unresolved = _resolve(state, args) if node.uses else []
     answers: dict[str, Json] = {}
     if state.suspensions:
         for row in state.suspensions_of(node.step_id):
             if row.status == "answered" and read_reason_code(row.reason_code) is ReasonCode.CLARIFICATION:
                 for name, value in answer_body(state, row).items():
                     (args if name in tool.args_by_name else answers)[name] = value
-    return args, answers
+    return args, answers, tuple(name for name in unresolved if name not in args)
+
+
+def _resolve(state: RunState, args: dict[str, Json]) -> list[str]:
+    """Put results in place of references; an argument in which one finds nothing is taken out and named.
+
+    The plan meant it to be there, so it is asked for even where the tool could do without.
+    """
+
+    def result_of(step: str) -> Any:
+        step_id = StepId(step)
+        return state.result(step_id) if state.statuses.get(step_id) in FULFILLED else MISSING
+
+    unresolved: list[str] = []
+    for name, value in list(args.items()):
+        references = list(find_references(value))
+        if any(resolve_references({FROM: r.step, "path": r.path}, result_of) is MISSING for r in references):
+            del args[name]
+            unresolved.append(name)
+        elif references:
+            args[name] = cast("Json", resolve_references(value, result_of))
+    return unresolved
 
 
 def answer_body(state: RunState, row: SuspensionRow) -> Mapping[str, Json]:

@@ -82,10 +82,16 @@ def tool(
     """
 
     def build(function: Function) -> ToolDescriptor:
+        if not inspect.signature(function).parameters:
+            raise RegistrationRefused(
+                f"tool {name}: its function takes the ToolContext as its first argument"
+            )
         given = dict(options)
         specs = given.pop("args", None)
         for key in ("ops", "roles", "approver_roles"):
-            given[key] = frozenset(given.get(key, ()))
+            words = given.get(key, ())
+            # A bare string is handed on as it is, to be refused rather than taken for its letters.
+            given[key] = words if isinstance(words, str) else frozenset(words)
         given.setdefault("title", name)
         given.setdefault("description", inspect.getdoc(function) or "")
         return ToolDescriptor(
@@ -122,7 +128,12 @@ _ARG_TYPES: dict[object, ArgType] = {
 
 
 def _specs_of(name: str, function: Function) -> tuple[ArgSpec, ...]:
-    hints = typing.get_type_hints(function)
+    try:
+        hints = typing.get_type_hints(function)
+    except NameError as fault:
+        raise RegistrationRefused(
+            f"tool {name}: an annotation cannot be read ({fault}): import it at run time, or pass args=[…]"
+        ) from fault
     parameters = list(inspect.signature(function).parameters.values())[1:]
     return tuple(_spec_of(name, parameter, hints.get(parameter.name, str)) for parameter in parameters)
 

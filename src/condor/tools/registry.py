@@ -47,6 +47,10 @@ class ToolRegistry:
             raise RegistrationRefused(
                 f"tool {tool.name}: declared read, but the static registry says {declared}; one is wrong"
             )
+        if declared is PolicyClass.READ and tool.metadata.get("mutating"):
+            raise RegistrationRefused(
+                f"tool {tool.name}: the static registry says read, but metadata.mutating is set; one is wrong"
+            )
         if tool.policy_class is None and declared is None and not tool.metadata.get("mutating"):
             raise RegistrationRefused(
                 f"tool {tool.name} declares nothing: give it a policy_class (READ, MUTATE, EXEC or COMMS)"

@@ -155,6 +155,7 @@ REFUSED: list[tuple[str, str, object]] = [
     ("args is null; write an object", "/steps/0/args", one(args=None)),
     ("args is an array; write an object", "/steps/0/args", one(args=[])),
     ("args is itself a reference; write an object of arguments", "/steps/0/args", one(args={"$from": "s0"})),
+    ("argument '$answers' begins with $, which is reserved", "/steps/0/args", one(args={"$answers": {}})),
     (
         "the number cannot be held exactly; write it as a string",
         "/steps/0/args/n/1",

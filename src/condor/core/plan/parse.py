@@ -166,6 +166,10 @@ def _tool_step(body: Mapping[str, object], step_id: str, after: tuple[str, ...],
     args = _object(body.get("args", {}), f"{path}/args", "args")
     if FROM in args:
         raise PlanRefused("args is itself a reference; write an object of arguments", path=f"{path}/args")
+    reserved = next((key for key in args if isinstance(key, str) and key.startswith("$")), None)
+    if reserved is not None:
+        said = f"argument {_shown(reserved)} begins with $, which is reserved"
+        raise PlanRefused(said, path=f"{path}/args")
     return ToolStep(
         id=step_id,
         tool=tool,

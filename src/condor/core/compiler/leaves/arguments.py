@@ -59,7 +59,7 @@ def faulty_arguments(
     """The arguments to ask for, each with what is wrong with it.
 
     Args:
-        also_required: optional arguments that the state of the record makes necessary.
+        also_required: optional arguments that the plan or the state of the record makes necessary.
     """
     faults: list[tuple[ArgSpec, str]] = []
     shapes = _shapes(tool, today)

@@ -59,6 +59,8 @@ class ToolCallInput:
     args: Mapping[str, Json]
     #: Answers to the tool's own ``NeedInput``.
     answers: Mapping[str, Json] = field(default_factory=dict)
+    #: Arguments that the plan gives by a reference which found nothing: asked for, never dropped.
+    unresolved: tuple[str, ...] = ()
     requester: Principal
     #: As dispatched; server state, never an argument.
     autonomy: str
@@ -95,7 +97,7 @@ def tool_call_leaf(given: ToolCallInput) -> LeafStep:
         return Settle(
             outcome=failed("unknown_argument", f"{given.tool.name} has no argument {', '.join(unknown)}")
         )
-    faults = faulty_arguments(given.tool, given.args, given.today)
+    faults = faulty_arguments(given.tool, given.args, given.today, given.unresolved)
     if faults:
         return ask_for_arguments(given, faults)
     call = policy_call(given.tool, given.args, registered=given.registered)
@@ -128,7 +130,9 @@ def _gated(given: ToolCallInput, call: PolicyCall, verdict: PolicyVerdict) -> Le
         return NeedEvidence(args=given.args)
     evidence = given.evidence or CardEvidence()
     if evidence.requires:
-        faults = faulty_arguments(given.tool, given.args, given.today, also_required=evidence.requires)
+        faults = faulty_arguments(
+            given.tool, given.args, given.today, also_required=(*evidence.requires, *given.unresolved)
+        )
         if faults:
             return ask_for_arguments(given, faults, evidence=evidence)
     contract = _contract(given, call, verdict, evidence.versions)
