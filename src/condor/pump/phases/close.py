@@ -113,24 +113,32 @@ def stage_withdrawals(segment: Segment, moves: Staging) -> None:
 
 
 def _drop_open_steps(segment: Segment, moves: Staging, cause: str) -> None:
-    """What was not begun is skipped; what was begun without a known outcome stays unknown."""
+    """What was not begun is skipped; what was begun without a known outcome stays unknown.
+
+    Each of them ends in the log too, once, so that whoever reads it is not left with an open call.
+    """
     state = segment.state
     for step_id, status in list(state.statuses.items()):
         if not is_open(status):
             continue
         row = state.row(step_id)
-        begun = row.status in (StepStatus.STARTED, StepStatus.UNKNOWN)
-        row = replace(
-            row,
-            status=StepStatus.UNKNOWN if begun else StepStatus.SKIPPED,
-            code=(row.code or "interrupted")
-            if begun
-            else cause
-            if status is StepStatus.SUSPENDED
-            else "not_reached",
-        )
+        told = row.status is StepStatus.UNKNOWN
+        if row.status in (StepStatus.STARTED, StepStatus.UNKNOWN):
+            row = replace(row, status=StepStatus.UNKNOWN, code=row.code or "interrupted")
+        else:
+            code = cause if status is StepStatus.SUSPENDED else "not_reached"
+            row = replace(row, status=StepStatus.SKIPPED, code=code)
         state.put_step(row)
         moves.step(row)
+        if not told:
+            segment.event(
+                EventKind.STEP_SETTLED,
+                moves,
+                stepId=step_id,
+                status=row.status,
+                code=row.code,
+                attempt=row.attempt,
+            )
 
 
 def _stage_text(segment: Segment, closing: Closing, moves: Staging) -> None:
