@@ -103,10 +103,9 @@ def _pack_of(fhir: FhirStore, *, demo: bool, notes: tuple[str, ...]) -> OpenedPa
     from condor import OpenedPack
     from condor_hms.alerts import demo_rules
     from condor_hms.catalogue import Hospital, hospital_tools
-    from condor_hms.demo import demo_today
     from condor_hms.playbook import PlaybookPlanner
 
-    today = demo_today() if demo else None
+    today = _demo_day() if demo else None
     day = today or datetime.datetime.now(datetime.UTC).astimezone().date()
     people = _principals()
     return OpenedPack(
@@ -118,6 +117,16 @@ def _pack_of(fhir: FhirStore, *, demo: bool, notes: tuple[str, ...]) -> OpenedPa
         demo_request=_DEMO_REQUEST,
         notes=notes,
     )
+
+
+def _demo_day() -> datetime.date:
+    from condor import RefusedInput
+    from condor_hms.demo import demo_today
+
+    try:
+        return demo_today()
+    except ValueError as error:
+        raise RefusedInput(str(error), code="settings") from None
 
 
 def _principals() -> tuple[Principal, ...]:

@@ -66,7 +66,7 @@ def answer_command(suspend_id: str, data: str, user: str | None, home: Path, *, 
     return _give(suspend_id, read_json_text(data, "the answer"), user, home, as_json=as_json)
 
 
-@click.command("stop")
+@click.command("stop", short_help="Stop a run; its cards are withdrawn.")
 @click.argument("run_id", type=utf8, metavar="RUN_ID")
 @click.option("--reason", type=utf8, metavar="TEXT", default="", help="Why; it stands in the closing.")
 @as_option

@@ -65,7 +65,7 @@ class _Wanted:
         )
 
 
-@click.group("audit", invoke_without_command=True)
+@click.group("audit", invoke_without_command=True, short_help="List, verify and export the audit.")
 @_filter_options
 @home_option
 @json_option

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from condor.core.run import Principal
 
 
-@click.command("demo")
+@click.command("demo", short_help="See the main job, told step by step.")
 @click.option(
     "--home",
     type=click.Path(path_type=Path),

@@ -37,6 +37,12 @@ async def follow(condor: Condor, run_id: str, screen: Screen, *, after: int = 0)
                     "it goes on when this home is next opened to change it"
                 )
         return watching.result()
+    except asyncio.CancelledError:
+        screen.note(
+            f"condor: run {run_id} goes on when this home is next opened to change it; "
+            "what is in flight has a few seconds to finish"
+        )
+        raise
     finally:
         watching.cancel()
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from condor.core.run import Principal
 
 
-@click.command("run")
+@click.command("run", short_help="Do what TEXT asks; ask what a person must decide.")
 @click.argument("text", type=utf8, metavar="[TEXT]", required=False)
 @click.option("--plan", metavar="FILE", help="Run this plan (JSON) instead of words; - is standard input.")
 @autonomy_option
@@ -70,19 +70,12 @@ def begin(
     user: str | None,
 ) -> tuple[Principal, Snapshot]:
     """Start a run and follow it to its first rest; who asked, and the run."""
-    begun: list[str] = []
-    try:
-        return run_to_end(_begun(screen, place, begun, text=text, plan=plan, autonomy=autonomy, user=user))
-    except KeyboardInterrupt:
-        if begun:
-            screen.note(f"condor: run {begun[0]} goes on when this home is next opened to change it")
-        raise
+    return run_to_end(_begun(screen, place, text=text, plan=plan, autonomy=autonomy, user=user))
 
 
 async def _begun(
     screen: Screen,
     place: Place,
-    begun: list[str],
     *,
     text: str | None,
     plan: Any,
@@ -97,7 +90,6 @@ async def _begun(
     async with owning(place, screen) as condor:
         who = signed_in(condor, place, user, screen)
         run = await condor.start(text, plan=plan, autonomy=autonomy, principal=who)
-        begun.append(run.id)
         return who, await follow(condor, run.id, screen)
 
 
