@@ -129,7 +129,7 @@ def test_the_plans_words_stand_apart() -> None:
 def test_who_may_answer_is_said_in_words() -> None:
     """Roles, nobody in particular, the requester beside them or without them."""
     assert who_may_answer({"answerRoles": []}) == "anybody signed in"
-    assert who_may_answer({"answerRoles": ["a", "b"]}) == "a a or a b"
+    assert who_may_answer({"answerRoles": ["admin", "nurse"]}) == "an admin or a nurse"
     assert "or mia, who asked" in who_may_answer(
         {"answerRoles": ["a"], "requester": "mia", "requesterMayAnswer": True}
     )
@@ -161,3 +161,30 @@ def test_times_are_said_for_people() -> None:
     assert until("2026-11-30T08:00:00Z", now) == "over since 2026-11-30 08:00:00 UTC"
     assert until(None, now) == "never"
     assert until("soon", now) == "soon"
+
+
+def test_a_question_shows_every_option_and_what_to_send() -> None:
+    """Who has no form before them can still answer: each value, its meaning, its bounds."""
+    question = {
+        "reasonCode": "clarification",
+        "headline": "Find a patient",
+        "message": "3 patients match. Which one?",
+        "resumeSchema": {
+            "properties": {
+                "patient": {
+                    "title": "Patient",
+                    "type": "string",
+                    "oneOf": [
+                        {"const": "Patient/1", "title": "Ann Mason, 39 y, female, MRN 23"},
+                        {"const": "Patient/2", "title": f"Bo Mason {NASTY}"},
+                    ],
+                },
+                "dose": {"title": "Dose", "type": "number", "minimum": 0.5, "maximum": 10},
+                "tests": {"type": "array", "items": {"oneOf": [{"const": "718-7", "title": "Haemoglobin"}]}},
+            }
+        },
+    }
+    shown = drawn(question, 90)
+    for text in ("Patient (patient)", "Patient/1", "MRN 23", "Patient/2", "number from 0.5 to 10", "718-7"):
+        assert text in shown
+    assert "one or more of" in shown

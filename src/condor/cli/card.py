@@ -63,6 +63,7 @@ def suspend_card(card: Mapping[str, Any], *, plan_says: str = "", columns: int =
     blocks: list[RenderableType] = [
         said("The plan asks for an approval" if planned else card.get("headline", ""), "bold"),
         *_message(card, planned=planned),
+        *_questions(card),
         *_subject(evidence),
         *_alerts(evidence.get("alerts") or ()),
         *_record(evidence),
@@ -105,6 +106,38 @@ def _message(card: Mapping[str, Any], *, planned: bool) -> list[RenderableType]:
     if planned or not card.get("message"):
         return []
     return [Group(*(said(line, "italic") for line in visible_lines(card["message"])))]
+
+
+def _questions(card: Mapping[str, Any]) -> list[RenderableType]:
+    """What a clarification asks for, with every option there is: the value to send, and what it means."""
+    if card.get("reasonCode") != "clarification":
+        return []
+    fields = ((card.get("resumeSchema") or {}).get("properties") or {}).items()
+    return [_titled(visible_word(_question(name, shape)), _options(shape)) for name, shape in fields]
+
+
+def _question(name: str, shape: Mapping[str, Any]) -> str:
+    title = str(shape.get("title") or name)
+    return title if title == name else f"{title} ({name})"
+
+
+def _options(shape: Mapping[str, Any]) -> RenderableType:
+    many = shape.get("type") == "array"
+    options = (shape.get("items") or {} if many else shape).get("oneOf") or ()
+    if not options:
+        return said(_free_form(shape), "dim")
+    rows = [
+        (str(option.get("const")), said(option.get("title") or option.get("const"))) for option in options
+    ]
+    return Group(*([said("one or more of", "dim")] if many else []), pairs(rows, wide=True))
+
+
+def _free_form(shape: Mapping[str, Any]) -> str:
+    """The kind of value, and its bounds."""
+    words = [str(shape.get("format") or shape.get("type") or "text").replace("string", "text")]
+    bounds = (("minimum", "from"), ("formatMinimum", "from"), ("maximum", "to"), ("formatMaximum", "to"))
+    words += [f"{word} {shape[key]}" for key, word in bounds if key in shape]
+    return " ".join(words)
 
 
 def _subject(evidence: Mapping[str, Any]) -> list[RenderableType]:
@@ -240,7 +273,7 @@ def _foot(card: Mapping[str, Any]) -> RenderableType:
 def who_may_answer(card: Mapping[str, Any]) -> str:
     """The people who may answer a card, in words."""
     roles = [visible_word(role) for role in card.get("answerRoles") or ()]
-    words = " or ".join(f"a {role}" for role in roles) or "anybody signed in"
+    words = _one_of(roles)
     requester = visible_word(card.get("requester", ""))
     if card.get("requesterExcluded"):
         return f"{words}, but not {requester}, who asked"
@@ -249,15 +282,23 @@ def who_may_answer(card: Mapping[str, Any]) -> str:
     return words
 
 
+def _one_of(roles: Sequence[str]) -> str:
+    if len(roles) > 2:
+        return f"any of {', '.join(roles)}"
+    return (
+        " or ".join(f"{'an' if role[:1] in 'aeiou' else 'a'} {role}" for role in roles) or "anybody signed in"
+    )
+
+
 def short_hash(digest: object) -> str:
     """The first 16 characters of a digest: enough to compare two by eye."""
     return visible_word(str(digest).partition(":")[2][:16] or str(digest)[:16])
 
 
-def pairs(rows: Iterable[tuple[str, Text]]) -> Table:
+def pairs(rows: Iterable[tuple[str, Text]], *, wide: bool = False) -> Table:
     """Labels and their texts, side by side; nothing is cut."""
     table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(style="dim", overflow="fold", max_width=24)
+    table.add_column(style="dim", overflow="fold", max_width=40 if wide else 24)
     table.add_column(overflow="fold", ratio=1)
     for label, text in rows:
         table.add_row(said(label), text)

@@ -118,7 +118,7 @@ def _role_refusal(given: ToolCallInput) -> StepOutcome | None:
 
 
 def _one_of(roles: frozenset[str]) -> str:
-    return " or ".join(f"a {role}" for role in sorted(roles))
+    return " or ".join(f"{'an' if role[:1] in 'aeiou' else 'a'} {role}" for role in sorted(roles))
 
 
 def _gated(given: ToolCallInput, call: PolicyCall, verdict: PolicyVerdict) -> LeafStep:
