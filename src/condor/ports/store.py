@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from condor.core.ids import DEFAULT_TENANT, RunId, SessionId, StepId, SuspendId, TenantId
+from condor.ports.tokens import TokenKind as TokenKind  # noqa: TC001 - users of the port find it here
+from condor.ports.tokens import TokenRow as TokenRow  # noqa: TC001 - as above
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -53,6 +55,8 @@ class RunRow:
     halt: bytes | None
     created_at: str
     updated_at: str
+    #: Milliseconds that segments worked on it; parked time and downtime are no work.
+    worked_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +168,8 @@ class Transition:
     #: Record an answer: answers + 1.
     count_answer: bool = False
     halt: bytes | None = None
+    #: Milliseconds that were worked on the run so far; a smaller figure than the stored one changes nothing.
+    worked_ms: int = 0
     #: Inserted or replaced by (run, step).
     steps: Sequence[StepRow] = ()
     #: Inserted; a pending one with the same id is a conflict.
@@ -257,27 +263,6 @@ class AuditChain:
     audit_seq: int
     audit_head: str
     rows: Sequence[AuditRow]
-
-
-TokenKind = Literal["program", "session"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenRow:
-    """A bearer token of a program, or a person's signed-in session. The secret itself is nowhere."""
-
-    token_id: str
-    tenant_id: TenantId = DEFAULT_TENANT
-    kind: TokenKind
-    #: Hex SHA-256 of the secret, which has 256 bits of chance, so that nothing slower is needed.
-    hash: str
-    #: Whose it is, as JSON: ``{"id", "roles", "kind", "display"}``.
-    principal: bytes
-    #: What it may be used for; empty for a session.
-    scopes: frozenset[str] = frozenset()
-    created_at: str
-    expires_at: str
-    revoked_at: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -384,6 +369,14 @@ class Store(Protocol):
 
     def audit_chains(self, run_id: str | None = None) -> AsyncIterator[AuditChain]:
         """Every run's chain, in run order; a run without rows too, and rows without a run."""
+        ...
+
+    async def check_writable(self) -> None:
+        """Whether units can be committed now; nothing is changed.
+
+        Raises:
+            StoreUnavailable: they cannot.
+        """
         ...
 
     async def erase_payloads(self, run_id: str) -> int:

@@ -81,6 +81,11 @@ class Segment:
         #: The loop has failed: leaves at work finish, nothing new is begun.
         self.leaving = False
         self._create = create
+        self._begun_s = ports.clock.monotonic()
+
+    def worked_ms(self) -> int:
+        """Milliseconds worked on the run: by segments before this one, and here until now."""
+        return self.state.worked_ms + int((self.ports.clock.monotonic() - self._begun_s) * 1_000)
 
     # -- gathering ---------------------------------------------------------------------------
 
@@ -246,6 +251,7 @@ class Segment:
             expect=expect,
             status=status if self._create is None else None,
             halt=encode(halt) if halt is not None else None,
+            worked_ms=self.worked_ms(),
             steps=tuple(parts.steps.values()),
             park=parts.park,
             decide=parts.decide,

@@ -39,6 +39,8 @@ class RunState:
     requester: Principal
     autonomy: str
     created_at: str
+    #: Milliseconds that segments before this one worked on it.
+    worked_ms: int = 0
     #: ``{"cause", "by", "stepId"?}``: dispatch stops, what is in flight finishes, the run closes.
     halt: Mapping[str, Any] | None = None
     graph: CompiledGraph | None = None
@@ -78,6 +80,7 @@ class RunState:
             requester=Principal.from_json(decode(run.requester)),
             autonomy=run.autonomy,
             created_at=run.created_at,
+            worked_ms=run.worked_ms,
             halt=decode(run.halt) if run.halt is not None else None,
             suspensions={row.suspend_id: row for row in stored.suspensions},
             payloads=dict(stored.payloads),

@@ -79,7 +79,10 @@ _SECOND: Final = (
     "CREATE INDEX run_by_session ON run (session_id)",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND)
+#: The circuit breaker's wall time: what was worked on a run, without what it was parked.
+_THIRD: Final = ("ALTER TABLE run ADD COLUMN worked_ms INTEGER NOT NULL DEFAULT 0",)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD)
 
 #: What this Condor reads and writes.
 SCHEMA_VERSION: Final = len(MIGRATIONS)

@@ -12,7 +12,8 @@ from condor.core.run import EventKind, RunStatus
 from condor.ports.store import AuditRow, RunRow, StepRow, StoredEvent, SuspensionRow
 
 RUN: Final = """SELECT run_id, tenant_id, session_id, status, epoch, rev, seq, answers, audit_seq, audit_head,
-    CAST(requester AS BLOB), autonomy, CAST(halt AS BLOB), created_at, updated_at FROM run"""
+    CAST(requester AS BLOB), autonomy, CAST(halt AS BLOB), created_at, updated_at, worked_ms
+    FROM run"""
 STEP: Final = "SELECT step_id, status, attempt, key, code FROM step"
 SUSPENSION: Final = """SELECT suspend_id, run_id, tenant_id, step_id, generation, reason_code, origin,
     contract_hash, tool, opened_at, expires_at, CAST(facts AS BLOB), status, decided_by, decided_at, consumed
@@ -50,6 +51,7 @@ def run_of(row: Raw) -> RunRow:
         halt=row[12],
         created_at=row[13],
         updated_at=row[14],
+        worked_ms=row[15],
     )
 
 

@@ -43,14 +43,15 @@ _TIME_CHARS: Final = 24
 _HEAD: Final = """SELECT status, epoch, rev, seq, answers, audit_seq, audit_head, tenant_id FROM run
     WHERE run_id = ?"""
 _CREATE: Final = """INSERT INTO run (epoch, rev, seq, answers, audit_seq, audit_head, halt, updated_at,
-    run_id, status, tenant_id, session_id, requester, autonomy, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?)"""
+    worked_ms, run_id, status, tenant_id, session_id, requester, autonomy, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?)"""
 _STAY: Final = """UPDATE run SET epoch = ?, rev = ?, seq = ?, answers = ?, audit_seq = ?, audit_head = ?,
-    halt = coalesce(CAST(? AS TEXT), halt), updated_at = ? WHERE run_id = ?"""
+    halt = coalesce(CAST(? AS TEXT), halt), updated_at = ?, worked_ms = max(worked_ms, ?)
+    WHERE run_id = ?"""
 #: Apart from ``_STAY``, because naming the status rewrites its index too.
 _MOVE: Final = """UPDATE run SET epoch = ?1, rev = ?2, seq = ?3, answers = ?4, audit_seq = ?5,
-    audit_head = ?6, halt = coalesce(CAST(?7 AS TEXT), halt), updated_at = ?8, status = ?10
-    WHERE run_id = ?9"""
+    audit_head = ?6, halt = coalesce(CAST(?7 AS TEXT), halt), updated_at = ?8,
+    worked_ms = max(worked_ms, ?9), status = ?11 WHERE run_id = ?10"""
 _EVENT: Final = "INSERT INTO event (run_id, seq, kind, at, facts) VALUES (?, ?, ?, ?, CAST(? AS TEXT))"
 _AUDIT: Final = """INSERT INTO audit (run_id, seq, body, prev_hash, hash)
     VALUES (?, ?, CAST(? AS TEXT), ?, ?)"""
@@ -105,8 +106,8 @@ def plan_unit(cursor: sqlite3.Cursor, unit: Transition, clock: str) -> UnitPlan:
     epoch += unit.raise_epoch
     rev += 1
     answers += unit.count_answer
-    run_id, at = unit.run_id, unit.at
-    head: Values = (epoch, rev, last_seq, answers, audit_seq, audit_head, unit.halt, at, run_id)
+    run_id, at, worked = unit.run_id, unit.at, unit.worked_ms
+    head: Values = (epoch, rev, last_seq, answers, audit_seq, audit_head, unit.halt, at, worked, run_id)
     if unit.create is not None:
         new = unit.create
         born = (status, unit.tenant_id, new.session_id, new.requester, new.autonomy, at)

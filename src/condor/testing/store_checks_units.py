@@ -221,6 +221,18 @@ async def check_steps_and_payloads_are_replaced(open_store: Open) -> None:
     assert dict(await store.payloads(run_name(1), ["result", "absent"])) == {"result": b"2"}
 
 
+async def check_worked_time_only_grows(open_store: Open) -> None:
+    """The figure of work never goes back, whichever of two writers comes last."""
+    store = await open_store()
+    await store.commit(creation())
+    for worked_ms, kept in ((0, 0), (250, 250), (40, 250), (0, 250), (251, 251)):
+        unit = Transition(run_id=run_name(1), at=at(1), worked_ms=worked_ms)
+        await store.commit(unit)
+        run = await store.run(run_name(1))
+        assert run is not None
+        assert kept == run.worked_ms
+
+
 async def check_payloads_can_be_erased(open_store: Open) -> None:
     """Erasing a run's payloads leaves its history, its chain and the other runs."""
     store = await open_store()

@@ -25,6 +25,8 @@ def _node_to_json(node: Node) -> dict[str, Json]:
     if node.kind == "tool":
         parts["tool"] = node.tool
         parts["args"] = node.args
+    if node.since > 1:
+        parts.update(since=node.since, tried=list(node.tried), fidelity=node.fidelity)
     optional = {"title": node.title, "body": node.body, "onDeny": node.on_deny}
     parts.update({key: value for key, value in optional.items() if value})
     if node.uses:
@@ -51,6 +53,9 @@ def graph_from_json(stored: Mapping[str, Any]) -> CompiledGraph:
                 on_deny=node.get("onDeny"),
                 title=node.get("title", ""),
                 body=node.get("body", ""),
+                since=node.get("since", 1),
+                tried=tuple(node.get("tried", ())),
+                fidelity=node.get("fidelity", "equal"),
             )
             for index, node in enumerate(stored["nodes"])
         ),

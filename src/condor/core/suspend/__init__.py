@@ -10,6 +10,7 @@ from condor.core.suspend.evidence import CardEvidence
 from condor.core.suspend.identity import (
     approval_step_contract,
     idempotency_key,
+    plan_mutation_contract,
     suspend_id,
     tool_contract,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "clarification_resume_schema",
     "idempotency_key",
     "is_approval_schema",
+    "plan_mutation_contract",
     "read_reason_code",
     "read_resume",
     "resume_schema",

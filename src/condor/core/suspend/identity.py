@@ -54,6 +54,21 @@ def approval_step_contract(*, step_id: str, title: str, body: str) -> Digest:
     return digest_of({"approval": step_id, "title": title, "body": body})
 
 
+def plan_mutation_contract(
+    *, verb: str, coordinate: int, from_tool: str, to_tool: str, graph_revision: int
+) -> Digest:
+    """The contract of one edit of the compiled graph. It never satisfies the tool policy."""
+    return digest_of(
+        {
+            "planMutation": verb,
+            "coordinate": coordinate,
+            "fromTool": from_tool,
+            "toTool": to_tool,
+            "graphRevision": graph_revision,
+        }
+    )
+
+
 def suspend_id(
     *, run_id: str, step_id: str, contract_hash: str, reason: ReasonCode, generation: int
 ) -> SuspendId:

@@ -1,0 +1,274 @@
+"""The circuit breaker: what recovery may spend in one run, and a typed stop when it is spent.
+
+Law 1: what does not fit is not charged, so no figure ever stands above its ceiling.
+Law 2: a breaker that has opened stays open; every later charge gets the same stop.
+Law 3: a charge is for the attempt, whatever comes of it: an attempt that fails is charged too.
+Law 4: pure values. Whoever charges stores the ledger in the transaction of what it pays for, so that a
+restart refills nothing. (Mission: mutation-gate.ts.)
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from condor.core.recovery.limits import BY_NAME, DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from condor.core.ids import Json
+
+#: Version of the stored form.
+_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """What one act of recovery costs."""
+
+    #: The step it is about; empty where it is about the run.
+    step: str = ""
+    plan_mutations: int = 0
+    replans: int = 0
+    retries: int = 0
+    #: Digest of tool and input that are tried again; empty where they are not.
+    repeats: str = ""
+    #: Digest of the decision that is taken; empty where none is.
+    decides: str = ""
+    tokens: int = 0
+    cost_usd: float = 0
+
+    def __post_init__(self) -> None:
+        """Refuse amounts that would give something back.
+
+        Raises:
+            ValueError: an amount is negative or no number.
+        """
+        amounts = (self.plan_mutations, self.replans, self.retries, self.tokens, self.cost_usd)
+        if not all(math.isfinite(amount) and amount >= 0 for amount in amounts):
+            raise ValueError("a charge is never negative and always a number")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakerStop:
+    """The breaker has opened: the run ends here, with its reason."""
+
+    #: Name of the ceiling.
+    limit: str
+    #: What was spent of it, and the most that may be.
+    used: float
+    most: float
+    #: ``degraded`` if any leaf had succeeded by then.
+    outcome: Literal["failed", "degraded"]
+    kind: Literal["stop"] = "stop"
+
+    @property
+    def unit(self) -> str:
+        """Of ``used`` and ``most``."""
+        return BY_NAME[self.limit].unit
+
+    def to_json(self) -> dict[str, Json]:
+        """As stored, and as the event tells it."""
+        return {
+            "limit": self.limit,
+            "used": self.used,
+            "most": self.most,
+            "unit": self.unit,
+            "outcome": self.outcome,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepSpent:
+    """What one open step has spent."""
+
+    retries: int = 0
+    #: Digest of tool and input → how often they were tried again.
+    repeated: Mapping[str, int] = field(default_factory=dict)
+    #: Digest of a decision → how often it was taken.
+    decided: Mapping[str, int] = field(default_factory=dict)
+
+
+_NOTHING = StepSpent()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CircuitBreakerLedger:
+    """What a run has spent, under its ceilings."""
+
+    limits: Limits = DEFAULT_LIMITS
+    plan_mutations: int = 0
+    replans: int = 0
+    tokens: int = 0
+    cost_usd: float = 0
+    #: Seconds worked on the run; what it was parked or down for is not among them.
+    worked_s: float = 0
+    #: Steps that are still open; a settled one never runs again, so it is forgotten.
+    steps: Mapping[str, StepSpent] = field(default_factory=dict)
+    #: The most that any step has spent: retries, repetitions, decisions.
+    most_of_a_step: tuple[int, int, int] = (0, 0, 0)
+    stop: BreakerStop | None = None
+
+    def charge(
+        self, charge: Charge, *, worked_s: float = 0, any_succeeded: bool = False
+    ) -> CircuitBreakerLedger | BreakerStop:
+        """The ledger after this charge, or the stop that it meets.
+
+        Args:
+            worked_s: seconds worked on the run until now.
+            any_succeeded: whether any leaf has succeeded by now.
+        """
+        if self.stop is not None:
+            return self.stop
+        after = self._after(charge, worked_s)
+        for name, used in after.used().items():
+            if used > getattr(self.limits, name):
+                return BreakerStop(
+                    limit=name,
+                    # Time passes whether or not it is charged; everything else was not spent.
+                    used=used if name == "wall_time_s_max" else self.used()[name],
+                    most=getattr(self.limits, name),
+                    outcome="degraded" if any_succeeded else "failed",
+                )
+        return after
+
+    def fits(self, charge: Charge, *, worked_s: float = 0) -> bool:
+        """Whether it would be charged."""
+        return isinstance(self.charge(charge, worked_s=worked_s), CircuitBreakerLedger)
+
+    def tripped(self, stop: BreakerStop) -> CircuitBreakerLedger:
+        """The ledger with its breaker open; the first stop stays."""
+        return self if self.stop is not None else replace(self, stop=stop)
+
+    def settled(self, step: str) -> CircuitBreakerLedger:
+        """The ledger without a step that never runs again."""
+        if step not in self.steps:
+            return self
+        return replace(self, steps={name: spent for name, spent in self.steps.items() if name != step})
+
+    def spent_by(self, step: str) -> StepSpent:
+        """What an open step has spent."""
+        return self.steps.get(step, _NOTHING)
+
+    def used(self) -> dict[str, float]:
+        """Every ceiling by name → what was spent of it."""
+        retries, repeated, decided = self.most_of_a_step
+        return {
+            "replans_max": self.replans,
+            "plan_mutations_max": self.plan_mutations,
+            "retries_per_step_max": retries,
+            "identical_inputs_max": repeated,
+            "identical_decisions_max": decided,
+            "wall_time_s_max": self.worked_s,
+            "tokens_max": self.tokens,
+            "cost_usd_max": self.cost_usd,
+        }
+
+    def _after(self, charge: Charge, worked_s: float) -> CircuitBreakerLedger:
+        steps, most = self.steps, self.most_of_a_step
+        if charge.step:
+            spent = self.spent_by(charge.step)
+            spent = StepSpent(
+                retries=spent.retries + charge.retries,
+                repeated=_counted(spent.repeated, charge.repeats),
+                decided=_counted(spent.decided, charge.decides),
+            )
+            steps = {**steps, charge.step: spent}
+            most = (
+                max(most[0], spent.retries),
+                max(most[1], *spent.repeated.values(), 0),
+                max(most[2], *spent.decided.values(), 0),
+            )
+        return replace(
+            self,
+            plan_mutations=self.plan_mutations + charge.plan_mutations,
+            replans=self.replans + charge.replans,
+            tokens=self.tokens + charge.tokens,
+            cost_usd=self.cost_usd + charge.cost_usd,
+            worked_s=max(self.worked_s, worked_s) if math.isfinite(worked_s) else self.worked_s,
+            steps=steps,
+            most_of_a_step=most,
+        )
+
+    # -- stored form -------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Json]:
+        """What a restart needs; the ceilings are the process's."""
+        stored: dict[str, Json] = {
+            "v": _VERSION,
+            "planMutations": self.plan_mutations,
+            "replans": self.replans,
+            "tokens": self.tokens,
+            "costUsd": self.cost_usd,
+            "workedS": self.worked_s,
+            "mostOfAStep": list(self.most_of_a_step),
+            "steps": {
+                name: {
+                    "retries": spent.retries,
+                    "repeated": dict(spent.repeated),
+                    "decided": dict(spent.decided),
+                }
+                for name, spent in self.steps.items()
+            },
+        }
+        if self.stop is not None:
+            stored["stop"] = self.stop.to_json()
+        return stored
+
+
+def ledger_from_json(stored: Mapping[str, Any] | None, limits: Limits) -> CircuitBreakerLedger:
+    """The ledger as it was stored, under the ceilings of this process; a new one where nothing was charged.
+
+    Raises:
+        ValueError, KeyError, TypeError: what is stored is damaged. It is never taken for an empty one.
+    """
+    if stored is None:
+        return CircuitBreakerLedger(limits=limits)
+    if stored["v"] != _VERSION:
+        raise ValueError(f"its budget has version {stored['v']!r}; this process reads {_VERSION}")
+    retries, repeated, decided = (_amount(most) for most in stored["mostOfAStep"])
+    stop = stored.get("stop")
+    return CircuitBreakerLedger(
+        limits=limits,
+        plan_mutations=_amount(stored["planMutations"]),
+        replans=_amount(stored["replans"]),
+        tokens=_amount(stored["tokens"]),
+        cost_usd=_amount(stored["costUsd"]),
+        worked_s=_amount(stored["workedS"]),
+        most_of_a_step=(retries, repeated, decided),
+        steps={
+            name: StepSpent(
+                retries=_amount(spent["retries"]),
+                repeated={key: _amount(times) for key, times in spent["repeated"].items()},
+                decided={key: _amount(times) for key, times in spent["decided"].items()},
+            )
+            for name, spent in stored["steps"].items()
+        },
+        stop=None if stop is None else _stop_of(stop),
+    )
+
+
+def _stop_of(stored: Mapping[str, Any]) -> BreakerStop:
+    if stored["limit"] not in BY_NAME or stored["outcome"] not in ("failed", "degraded"):
+        raise ValueError("its budget names a ceiling or an end that there is not")
+    return BreakerStop(
+        limit=stored["limit"],
+        used=_amount(stored["used"]),
+        most=_amount(stored["most"]),
+        outcome=stored["outcome"],
+    )
+
+
+def _amount(stored: Any) -> Any:
+    if type(stored) not in (int, float) or not math.isfinite(stored) or stored < 0:
+        raise ValueError("its budget holds an amount that is none")
+    return stored
+
+
+def _counted(counts: Mapping[str, int], key: str) -> Mapping[str, int]:
+    return {**counts, key: counts.get(key, 0) + 1} if key else counts
+
+
+__all__ = ["BreakerStop", "Charge", "CircuitBreakerLedger", "StepSpent", "ledger_from_json"]
