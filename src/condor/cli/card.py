@@ -48,13 +48,16 @@ _ALERT_STYLES = {
 _DIFF_STYLES = {"+": "green", "-": "red", " ": ""}
 
 
-def suspend_card(card: Mapping[str, Any], *, plan_says: str = "", columns: int = CARD_COLUMNS_MAX) -> Panel:
+def suspend_card(
+    card: Mapping[str, Any], *, plan_says: str = "", columns: int = CARD_COLUMNS_MAX, asked: bool = False
+) -> Panel:
     """The card as a panel.
 
     Args:
         card: a suspension as in the run's snapshot.
         plan_says: the plan's own title of the step.
         columns: width of the terminal.
+        asked: a form follows that asks field by field, with every option.
     """
     kind = str(card.get("reasonCode"))
     title, colour = _TITLES.get(kind, ("A PERSON IS NEEDED", "yellow"))
@@ -63,7 +66,7 @@ def suspend_card(card: Mapping[str, Any], *, plan_says: str = "", columns: int =
     blocks: list[RenderableType] = [
         said("The plan asks for an approval" if planned else card.get("headline", ""), "bold"),
         *_message(card, planned=planned),
-        *_questions(card),
+        *([] if asked else _questions(card)),
         *_subject(evidence),
         *_alerts(evidence.get("alerts") or ()),
         *_record(evidence),

@@ -143,9 +143,11 @@ def _chapter(screen: Screen, number: int, title: str, about: tuple[str, ...]) ->
         screen.line(line, "dim")
 
 
-_ABOUT_REQUEST = ("A doctor types what she wants. A plan is made from it; reading the record needs nobody.",)
+_ABOUT_REQUEST = (
+    "A person types what should be done. A plan is made from it; reading the record needs nobody.",
+)
 _ABOUT_WAIT = (
-    "A prescription is a high-tier write: the policy stops it whatever the plan says, and the run is parked.",
+    "The write is high-tier: the policy stops it whatever the plan says, and the run is parked.",
     "Nothing is running now. The card is read from the record itself, not from the plan or a model.",
     "What is approved is exactly this call; it then runs once.",
 )

@@ -34,7 +34,7 @@ def converse(screen: Screen, place: Place, who: Principal, run: Snapshot) -> Sna
     """Show and answer a run's cards until none is left to ask about; the run then."""
     left: set[str] = set()
     while card := next((card for card in open_cards(run) if card["suspendId"] not in left), None):
-        screen.show(suspend_card(card, plan_says=plan_says(run, card), columns=screen.out.width))
+        screen.show(suspend_card(card, plan_says=plan_says(run, card), columns=screen.out.width, asked=True))
         try:
             data = _ask(screen, card, who)
         except LeftOpen:
