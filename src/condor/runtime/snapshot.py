@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from condor.core.ids import Json
-    from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow
+    from condor.core.audit import ChainVerdict
+    from condor.ports.store import AuditRow, RunRow, StepRow, StoredRun, SuspensionRow
 
 #: Version of the wire shapes below.
 WIRE_VERSION = 1
@@ -98,6 +99,29 @@ def run_line(run: RunRow, payloads: Mapping[str, bytes]) -> dict[str, Json]:
         "createdAt": run.created_at,
         "updatedAt": run.updated_at,
         "request": (_payload(payloads, "request") or {}).get("text"),
+    }
+
+
+def audit_json(row: AuditRow) -> dict[str, Json]:
+    """An audit row: its body's fields, and its place in the chain. A body that is no JSON is shown as it is."""
+    try:
+        body = decode(row.body)
+    except ValueError:
+        body = None
+    if not isinstance(body, dict):
+        body = {"unreadable": row.body.decode("utf-8", "backslashreplace")}
+    place = {"runId": row.run_id, "seq": row.seq, "prevHash": row.prev_hash, "hash": row.hash}
+    return {"v": WIRE_VERSION, **body, **place}
+
+
+def verdict_json(verdict: ChainVerdict) -> dict[str, Json]:
+    """Whether a run's chain is whole, and where it breaks first."""
+    return {
+        "runId": verdict.run_id,
+        "rows": verdict.rows,
+        "firstBadSeq": verdict.first_bad_seq,
+        "what": verdict.what,
+        "message": verdict.message,
     }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from condor.ports.encoding import decode, encode
-from condor.ports.store import TokenRow
+from condor.ports.tokens import TokenRow
 
 if TYPE_CHECKING:
     import sqlite3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
+from condor.core.errors import StoreUnavailable
 from condor.core.ids import SessionId
 from condor.ports.store import Claimed, Committed, Conflict, RequestClaim, TokenRow
 from condor.testing.store_units import Open, all_of, at, contents, creation, refused, run_name
@@ -90,6 +91,21 @@ async def check_expired_tokens_are_removed(open_store: Open) -> None:
     await store.add_token(_token("b", expires=20))
     await store.add_token(_token("c", made=15, expires=99))
     assert [row.token_id for row in await store.tokens("program")] == ["tok_b", "tok_c"]
+
+
+async def check_a_store_says_whether_it_takes_writes(open_store: Open) -> None:
+    """Asked, it changes nothing; closed, it says that it takes nothing."""
+    store = await open_store()
+    await store.commit(creation(1))
+    before = await contents(store)
+    await store.check_writable()
+    assert before == await contents(store)
+    await store.close()
+    try:
+        await store.check_writable()
+    except StoreUnavailable:
+        return
+    raise AssertionError("a closed store said that it takes writes")
 
 
 async def check_last_of_session(open_store: Open) -> None:

@@ -45,6 +45,27 @@ def class_of(tool: ToolDescriptor) -> str:
     return str(resolve_policy_class(tool.policy_class, None, tool.metadata))
 
 
+def tool_json(tool: ToolDescriptor) -> dict[str, Json]:
+    """A tool as it is listed: its effect, who may call and approve it, what it takes."""
+    return {
+        "name": tool.name,
+        "title": tool.title,
+        "description": tool.description,
+        "policyClass": class_of(tool),
+        "hitlTier": tool.hitl_tier,
+        "ops": sorted(tool.ops),
+        "opArg": tool.op_arg,
+        "roles": sorted(tool.roles),
+        "approverRoles": sorted(tool.approver_roles),
+        "requesterExcluded": tool.requester_excluded,
+        "aliasGroup": tool.alias_group,
+        "args": [
+            {"name": a.name, "label": a.label, "type": a.type, "required": a.required, "hint": dict(a.hint)}
+            for a in tool.args
+        ],
+    }
+
+
 def policy_matrix() -> list[dict[str, Json]]:
     """The rows of the matrix in the order in which they are asked; None matches anything."""
     return [
@@ -104,4 +125,4 @@ def explain_call(
     }
 
 
-__all__ = ["PROMOTION_WORDS", "class_of", "explain_call", "policy_matrix", "rule_reason"]
+__all__ = ["PROMOTION_WORDS", "class_of", "explain_call", "policy_matrix", "rule_reason", "tool_json"]

@@ -1,0 +1,76 @@
+"""What is counted: numbers under names of closed sets, never a word of a record, a person or a run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+
+if TYPE_CHECKING:
+    from typing import Final
+
+#: Seconds.
+_BUCKETS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+
+
+class Metrics:
+    """The numbers of one server."""
+
+    content_type = CONTENT_TYPE_LATEST
+
+    def __init__(self) -> None:
+        """All zero."""
+        self._registry = CollectorRegistry()
+        labels = ("method", "route", "status")
+        self._requests = self._counter("condor_http_requests", "Requests, by route and status.", labels)
+        self._seconds = Histogram(
+            "condor_http_seconds",
+            "Seconds until a request was answered; of streams, until they began.",
+            ("route",),
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+        self._streams = Gauge("condor_streams_open", "Open streams.", ("kind",), registry=self._registry)
+        self._dropped = self._counter("condor_streams_dropped", "Streams of readers too slow.", ("kind",))
+        self._runs = self._counter("condor_runs_started", "Runs that were started here.", ("by",))
+        self._answers = self._counter(
+            "condor_answers", "Answers to cards, by what became of them.", ("result",)
+        )
+
+    def _counter(self, name: str, what: str, labels: tuple[str, ...]) -> Counter:
+        return Counter(name, what, labels, registry=self._registry)
+
+    def answered(self, method: str, route: str, status: int, seconds: float) -> None:
+        """A request was answered."""
+        self._requests.labels(method, route, str(status)).inc()
+        self._seconds.labels(route).observe(seconds)
+
+    def streams(self, kind: str, change: int) -> None:
+        """Streams of a kind were opened or closed."""
+        self._streams.labels(kind).inc(change)
+
+    def dropped(self, kind: str) -> None:
+        """A reader was too slow."""
+        self._dropped.labels(kind).inc()
+
+    def started(self, by: str) -> None:
+        """A run was started, by a person or a program."""
+        self._runs.labels(by).inc()
+
+    def answer(self, result: str) -> None:
+        """An answer was taken, or refused with a code."""
+        self._answers.labels(result).inc()
+
+    def text(self) -> bytes:
+        """All of it, as Prometheus reads it."""
+        return generate_latest(self._registry)
+
+
+__all__ = ["Metrics"]

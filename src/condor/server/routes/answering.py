@@ -1,0 +1,80 @@
+"""Answers to cards: the approver is who is signed in, never who a body names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter, Request, Response
+
+from condor.core.errors import AnswerRefused, CondorError, NotAnApprover, UnknownId
+from condor.server.access import readable_run
+from condor.server.answers import accepted, answers, body_of
+from condor.server.edge import Here, SignedIn
+from condor.server.problems import code_of
+from condor.server.reading import read_model
+from condor.server.shapes import Accepted, ApproveBody, ResumeBody
+
+if TYPE_CHECKING:
+    from condor.core.run import Principal
+    from condor.server.edge import Edge
+
+router = APIRouter(prefix="/runs", tags=["answers"])
+
+_TAKEN = answers(202, "Taken: this answer won", Accepted, 404, 409, 429, reads_body=True)
+
+
+@router.post(
+    "/{run_id}/approve",
+    summary="Approve or deny a card",
+    responses=_TAKEN,
+    openapi_extra=body_of(ApproveBody),
+    status_code=202,
+)
+async def approve(run_id: str, request: Request, here: Here, caller: SignedIn) -> Response:
+    """Exactly the call that the card shows, once; or not at all."""
+    await readable_run(here.condor.store, caller.principal, run_id)
+    body = await read_model(request, ApproveBody)
+    data: dict[str, Any] = {"approved": body.approved}
+    if "reason" in body.model_fields_set:
+        data["reason"] = body.reason
+    await give(here, caller.principal, run_id, body.suspend_id, data)
+    return accepted(runId=run_id, suspendId=body.suspend_id)
+
+
+@router.post(
+    "/{run_id}/resume",
+    summary="Answer any card",
+    responses=_TAKEN,
+    openapi_extra=body_of(ResumeBody),
+    status_code=202,
+)
+async def resume(run_id: str, request: Request, here: Here, caller: SignedIn) -> Response:
+    """An approval, the answers to a form, or what became of a call of unknown outcome."""
+    await readable_run(here.condor.store, caller.principal, run_id)
+    body = await read_model(request, ResumeBody)
+    await give(here, caller.principal, run_id, body.suspend_id, body.resume_data)
+    return accepted(runId=run_id, suspendId=body.suspend_id)
+
+
+async def give(here: Edge, who: Principal, run_id: str, suspend_id: str, data: object) -> None:
+    """Give one answer; those that had no right to be given are counted against who gives them.
+
+    Raises:
+        Refused: ``too_many_requests``.
+        UnknownId, AnswerRefused: nothing was changed.
+    """
+    here.refusals.check(who.id)
+    try:
+        await here.condor.resume(run_id, suspend_id, data, principal=who)
+    except (AnswerRefused, UnknownId) as refusal:
+        if isinstance(refusal, NotAnApprover | UnknownId):
+            here.refusals.count(who.id)
+        here.metrics.answer(code_of(refusal))
+        raise
+    except CondorError:
+        here.metrics.answer("error")
+        raise
+    here.metrics.answer("taken")
+
+
+__all__ = ["give", "router"]

@@ -1,0 +1,153 @@
+"""Serving one home on one socket until it is told to stop.
+
+Law 1: nothing is listened on before it is known who may sign in and from where.
+Law 2: what is printed and left (address, ``server.json``) is there once requests are answered, not before.
+Law 3: to stop takes seconds: streams end, what is in flight has its grace, runs go on at the next start.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import uvicorn
+
+from condor.core.errors import HomeUnusable
+from condor.core.run import LOCAL_PERSON
+from condor.server.app import create_app
+from condor.server.auth import AuthSettings, check_binding
+from condor.server.auth.secret import new_secret
+from condor.server.server_file import ServerFile
+from condor.server.site import site_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from condor.bootstrap import Condor
+    from condor.server.auth import AuthMode
+    from condor.server.edge import Edge
+    from condor.server.live import StreamCaps
+    from condor.server.site import Site
+
+#: Port where nobody names one.
+PORT_DEFAULT: Final = 8421
+#: Seconds that open connections have when the server stops; an open stream would keep it alive.
+_GRACE_S: Final = 2
+#: Connections that wait to be accepted.
+_BACKLOG: Final = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """A server that answers."""
+
+    site: Site
+    file: ServerFile
+    #: Who may sign in with a code, and their links; each link counts once.
+    links: tuple[tuple[str, str], ...]
+    #: Begin to stop, as a signal does.
+    stop: Callable[[], None]
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one.
+
+    Raises:
+        HomeUnusable: the port is taken, or not ours to take.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        raise HomeUnusable(
+            f"cannot listen on {host}:{port}: {error.strerror}; take another --port, or 0 for a free one",
+            code="port",
+        ) from error
+
+
+async def serve(
+    condor: Condor,
+    home: Path,
+    listening: socket.socket,
+    *,
+    mode: AuthMode,
+    public_url: str = "",
+    caps: StreamCaps | None = None,
+    ready: Callable[[Served], None] = lambda _: None,
+) -> None:
+    """Serve an opened Condor until SIGTERM or SIGINT.
+
+    Args:
+        home: where ``server.json`` is left while it serves.
+        listening: of ``bound``; closed at the end.
+        ready: called when requests are answered.
+    """
+    host, port = listening.getsockname()[:2]
+    check_binding(mode, host)
+    site = site_of(host=host, port=port, public_url=public_url)
+    token = new_secret("home")
+    people = () if mode == "tokens" else tuple(condor.principals) or (LOCAL_PERSON,)
+    auth = AuthSettings(mode=mode, people=people, home_token=token)
+    app = create_app(condor, auth, site=site, caps=caps)
+    own = f"http://[{host}]:{port}" if ":" in host else f"http://{_reached(host)}:{port}"
+    file = ServerFile(url=own, token=token, pid=os.getpid())
+
+    def started() -> None:
+        file.write(home)
+        edge = app.state.edge
+        links = tuple((who.id, sign_in_link(edge, who.id)) for who in people if who.id != LOCAL_PERSON.id)
+        ready(Served(site=site, file=file, links=links, stop=server.stop))
+
+    server = _Server(uvicorn.Config(app, **_CONFIG), app.state.edge, started)
+    try:
+        await server.serve(sockets=[listening])
+    finally:
+        file.remove(home)
+        listening.close()
+
+
+def sign_in_link(edge: Edge, principal_id: str) -> str:
+    """An address that signs a person in, once. Its code stands in the fragment, which no request carries."""
+    return f"{edge.site.url}/#principal={principal_id}&code={edge.gate.new_code(principal_id)}"
+
+
+def _reached(host: str) -> str:
+    return "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104 - it is compared, not bound
+
+
+_CONFIG: Final[dict[str, Any]] = {
+    "log_config": None,
+    "access_log": False,
+    "http": "httptools",
+    "ws": "none",
+    "lifespan": "on",
+    "timeout_graceful_shutdown": _GRACE_S,
+    "proxy_headers": False,
+    "server_header": False,
+}
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn that says when it answers, and ends streams first when it goes."""
+
+    def __init__(self, config: uvicorn.Config, edge: Edge, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._edge, self._started = edge, started
+
+    def stop(self) -> None:
+        self.should_exit = True
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._edge.streams.close()
+        await super().shutdown(sockets)
+
+
+__all__ = ["PORT_DEFAULT", "Served", "bound", "serve", "sign_in_link"]
