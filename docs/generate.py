@@ -6,14 +6,18 @@ A test compares the pages with what this module would write, so that they cannot
 from __future__ import annotations
 
 import inspect
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
+from condor import Condor
 from condor.config import Settings
 from condor.core.errors import CondorError
 from condor.core.policy import DESTRUCTIVE_OPS, POLICY_RULES
 from condor.core.policy.verdict import Promotion
 from condor.core.run import RUN_TRANSITIONS, TERMINAL, EventKind, RunStatus
+from condor.server import AuthSettings, create_app
+from condor.server.problems import PROBLEMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -97,10 +101,33 @@ def errors_page() -> str:
 
 {NOTE}
 
-`code` is stable and is what programs read. A dot is one step down the tree.
+`code` is stable and is what programs read.
+
+## Over HTTP
+
+Every problem is `application/problem+json` (RFC 9457) with the members `type`, `title`, `status`, `code` and
+`detail`. What stood at a place that is wrong is never repeated.
+
+{table(("code", "status", "title", "cause", "remedy"), problem_rows())}
+
+## In Python
+
+A dot is one step down the tree.
 
 {table(("error", "code", "means"), rows)}
 """
+
+
+def problem_rows() -> list[tuple[str, ...]]:
+    """Every code that the server answers with, by status."""
+    kinds = sorted(PROBLEMS.items(), key=lambda item: (item[1].status, item[0]))
+    return [(f"`{code}`", str(kind.status), kind.title, kind.cause, kind.remedy) for code, kind in kinds]
+
+
+def openapi_page() -> str:
+    """The description of the HTTP API, as the server gives it."""
+    app = create_app(Condor(read_only=True, settings=Settings()), AuthSettings(mode="tokens"))
+    return json.dumps(app.openapi(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def settings_page() -> str:
@@ -138,6 +165,7 @@ def summary(thing: type) -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors_page,
+    "openapi.json": openapi_page,
     "policy.md": policy_page,
     "run.md": run_page,
     "settings.md": settings_page,

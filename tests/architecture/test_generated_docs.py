@@ -15,4 +15,4 @@ def test_a_generated_page_is_current(name: str) -> None:
 
 def test_nothing_else_claims_to_be_generated() -> None:
     """A page without its generator would rot."""
-    assert {path.name for path in REFERENCE.glob("*.md")} == set(PAGES)
+    assert {path.name for path in REFERENCE.iterdir()} == set(PAGES)

@@ -14,8 +14,8 @@ from condor.ports.encoding import decode
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from condor.core.ids import Json
     from condor.core.audit import ChainVerdict
+    from condor.core.ids import Json
     from condor.ports.store import AuditRow, RunRow, StepRow, StoredRun, SuspensionRow
 
 #: Version of the wire shapes below.
@@ -103,7 +103,7 @@ def run_line(run: RunRow, payloads: Mapping[str, bytes]) -> dict[str, Json]:
 
 
 def audit_json(row: AuditRow) -> dict[str, Json]:
-    """An audit row: its body's fields, and its place in the chain. A body that is no JSON is shown as it is."""
+    """An audit row: its body's fields, and its place in the chain; a body that is no JSON is shown raw."""
     try:
         body = decode(row.body)
     except ValueError:
