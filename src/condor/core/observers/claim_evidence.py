@@ -34,6 +34,8 @@ class StepEvidence:
     attempted: bool = False
     #: The step had a card, answered or not.
     gated: bool = False
+    #: The last of its cards was never answered.
+    waiting: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

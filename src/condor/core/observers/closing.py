@@ -3,7 +3,8 @@
 Law 1: every effectful step that did not succeed is named, whatever else is said.
 Law 2: ``⚠ Not completed:`` is for what was gated or attempted without success, ``⚠ Not executed:`` for
 what was never dispatched or was refused by role (mission: claim-guard.ts:87-185).
-Law 3: foreign text cannot carry these prefixes; the sign is escaped where it enters.
+Law 3: foreign text cannot carry these prefixes, nor begin a line of its own: the sign is escaped where
+it enters, and a reason, a message or a title is one line, whatever it holds.
 """
 
 from __future__ import annotations
@@ -45,13 +46,18 @@ def compose_closing(evidence: ClaimEvidence) -> Closing:
     notices = tuple(_notice(step) for step in evidence.steps if step.status is not StepStatus.SUCCEEDED)
     if not done and not notices and not evidence.halted:
         done = ["Done." if evidence.steps else "There was nothing to do."]
-    opening = [escape_sign(evidence.halted)] if evidence.halted else []
+    opening = [escape_sign(one_line(evidence.halted))] if evidence.halted else []
     return Closing(text="\n".join([*opening, *done, *(notice.text for notice in notices)]), notices=notices)
 
 
 def escape_sign(text: str) -> str:
     """Foreign text without the sign that opens our notices."""
     return text.replace(_SIGN, "(!)")
+
+
+def one_line(text: str) -> str:
+    """Foreign text without line breaks and without what nobody can see."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 def _said(step: StepEvidence) -> str:
@@ -61,13 +67,13 @@ def _said(step: StepEvidence) -> str:
 def _notice(step: StepEvidence) -> Notice:
     kind, text = _explained(step)
     prefix = NOT_COMPLETED_PREFIX if kind == "not-completed" else NOT_EXECUTED_PREFIX
-    return Notice(kind=kind, step_id=step.step_id, text=f"{prefix} {escape_sign(text)}")
+    return Notice(kind=kind, step_id=step.step_id, text=f"{prefix} {escape_sign(one_line(text))}")
 
 
 def _explained(step: StepEvidence) -> tuple[str, str]:
     """Whether it was tried or never begun, and why, in one sentence."""
     noun = step.noun
-    detail = f": {step.message}" if step.message else ""
+    detail = f": {step.message.rstrip(' .')}" if step.message else ""
     if step.status is StepStatus.UNKNOWN:
         return "not-completed", f"it is not known whether {noun} happened{detail}. Check the record."
     if step.status is StepStatus.FAILED:
@@ -91,7 +97,9 @@ def _why_skipped(step: StepEvidence, detail: str) -> tuple[str, str]:
             return "not-executed", f"{noun} {step.message}."
         case _ if step.attempted:
             return "not-completed", f"{noun} was not done{detail}."
-        case _ if step.gated:
+        case _ if step.waiting:
             return "not-completed", f"{noun} was still waiting for an answer at the end. It was not run."
+        case _ if step.gated:
+            return "not-completed", f"{noun} was asked about, but the run ended before it. It was not run."
         case _:
             return "not-executed", f"{noun} was not reached{detail}."

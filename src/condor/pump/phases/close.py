@@ -205,6 +205,7 @@ def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
         reason=str(answer_body(state, denial).get("reason") or "") if denial is not None else "",
         attempted=row.key is not None,
         gated=bool(cards),
+        waiting=bool(cards) and cards[-1].status in ("pending", "withdrawn"),
     )
 
 
