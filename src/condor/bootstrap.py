@@ -23,6 +23,7 @@ from condor.core.errors import (
     UnknownId,
     show,
 )
+from condor.core.recovery import limits_from
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent
 from condor.dispatch import LocalDispatcher
 from condor.ports.clock import SystemClock
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from condor.config import Settings
     from condor.core.ids import Json
     from condor.ports.clock import Clock
-    from condor.ports.model import Planner
+    from condor.ports.model import Confirmer, Planner
     from condor.ports.store import Store
     from condor.tools import ToolDescriptor
 
@@ -68,6 +69,7 @@ class Condor(Readings):
         tools: Iterable[Any] = (),
         packs: Sequence[Pack] = (),
         planner: Planner | None = None,
+        confirmer: Confirmer | None = None,
         database_url: str | None = None,
         home: Path | str | None = None,
         demo: bool = False,
@@ -85,6 +87,7 @@ class Condor(Readings):
             tools: functions decorated with ``@tool``.
             packs: tool packs to open with it.
             planner: turns requests in words into plans; a pack may bring one.
+            confirmer: looks a second time at edits of a plan that a rule alone does not settle.
             database_url: ``sqlite:///file.db``; empty: ``condor.db`` in the home; default: as configured.
             home: directory for state; default: ``CONDOR_HOME`` or ``.condor``.
             demo: open packs with their demonstration data.
@@ -97,6 +100,7 @@ class Condor(Readings):
         self._tools = tuple(tools)
         self._packs = tuple(packs)
         self._planner = planner
+        self._confirmer = confirmer
         self._home = Path(home) if home is not None else self._configured().home
         self._url = database_url if database_url is not None else self._configured().database_url
         self._demo = demo
@@ -142,6 +146,8 @@ class Condor(Readings):
             [*self._tools, *(tool for pack in self._opened for tool in pack.tools)],
             static_classes=self._static_classes,
         )
+        if not self._read_only:
+            self._limits = limits_from(self._configured().model_dump(exclude_none=True))
         self._toolbox = LocalToolbox(registry, clock=self._clock, today=self._day, faults=self._faults)
         ports = PumpPorts(
             store=store,
@@ -152,6 +158,8 @@ class Condor(Readings):
             announce=self._hub.announce,
             # Who only reads opens no card.
             suspend_ttl_s=0.0 if self._read_only else self._configured().suspend_ttl_s,
+            limits=self._limits,
+            confirmer=self._confirmer,
         )
         dispatcher = LocalDispatcher()
         self._runtime = Runtime(ports, dispatcher, self._hub)
@@ -277,7 +285,7 @@ class Condor(Readings):
 
     async def wait(self, run_id: str) -> dict[str, Json]:
         """The snapshot of a run at its next rest: parked or ended."""
-        return run_snapshot(await self._running().wait(run_id))
+        return run_snapshot(await self._running().wait(run_id), self._limits)
 
     @property
     def store(self) -> Store:

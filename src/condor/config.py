@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -25,6 +26,26 @@ class Settings(BaseSettings):
         gt=0,
         allow_inf_nan=False,
         description="Seconds after which an unanswered card expires and its run ends as aborted.",
+    )
+    # The ceilings of recovery. Any value is taken: what is no number within its bounds (zero, NaN, junk)
+    # counts as the default, so that no setting can switch a ceiling off.
+    replans_max: Any = Field(default=None, description="Replans of one run: 1 to 5; else 2.")
+    plan_mutations_max: Any = Field(default=None, description="Edits of one run's plan: 1 to 100; else 8.")
+    retries_per_step_max: Any = Field(default=None, description="Retries of one step: 1 to 20; else 6.")
+    identical_inputs_max: Any = Field(
+        default=None, description="Repetitions of one step's same call: 1 to 20; else 6."
+    )
+    identical_decisions_max: Any = Field(
+        default=None, description="The same decision on one step: 1 to 20; else 3."
+    )
+    wall_time_s_max: Any = Field(
+        default=None, description="Seconds of work on one run, parked time excluded: 1 to 604800; else 3600."
+    )
+    tokens_max: Any = Field(
+        default=None, description="Tokens of recovery's models in one run: 1000 to 1e9; else 1000000."
+    )
+    cost_usd_max: Any = Field(
+        default=None, description="US dollars of recovery's models in one run: 0.01 to 100000; else 10."
     )
     packs: str = Field(
         default="",

@@ -197,7 +197,9 @@ def test_the_statuses_fall_apart_into_open_and_settled() -> None:
 
 def test_the_three_ways_to_say_an_end() -> None:
     """Each has its status and its reason, and none its value."""
-    assert failed("c", "m", may_retry=True) == StepOutcome(status=NO, code="c", message="m", may_retry=True)
+    assert failed("c", "m", may_retry=True) == StepOutcome(
+        status=NO, code="c", message="m", may_retry=True, absent=True
+    )
     assert skipped("c", "m") == StepOutcome(status=SKIP, code="c", message="m")
     assert unknown("c", "m") == StepOutcome(status=UNKNOWN, code="c", message="m")
 

@@ -94,13 +94,15 @@ class StepOutcome:
     message: str = ""
     needs_replan: bool = False
     may_retry: bool = False
+    #: It is proven that nothing was written.
+    absent: bool = False
     #: The record changed since the card: ask again with the new difference.
     record_moved: bool = False
 
 
 def failed(code: str, message: str, *, may_retry: bool = False) -> StepOutcome:
     """A step that did not do what it should, with nothing written."""
-    return StepOutcome(status=StepStatus.FAILED, code=code, message=message, may_retry=may_retry)
+    return StepOutcome(status=StepStatus.FAILED, code=code, message=message, may_retry=may_retry, absent=True)
 
 
 def skipped(code: str, message: str) -> StepOutcome:

@@ -1,15 +1,16 @@
-"""The planner port: a typed request becomes plan JSON, or an honest refusal."""
+"""The model ports: a request becomes plan JSON or an honest refusal; edits of a plan get a second look."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import datetime
     from collections.abc import Sequence
 
     from condor.core.policy import ToolDescriptor
+    from condor.core.recovery import GateVerb, PlanMutationEvidence
     from condor.core.run import Principal
 
 
@@ -35,4 +36,63 @@ class Planner(Protocol):
         Raises:
             RequestNotUnderstood: no plan; the message says what the planner can do. Never a guess.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairRequest:
+    """What a planner is told about a plan of its own that cannot be run."""
+
+    #: What it was asked.
+    asked: PlanningRequest
+    #: The plan as it gave it.
+    candidate: object
+    #: Stable word and one line for what is wrong, and the JSON pointer to the place.
+    code: str
+    fault: str
+    path: str
+
+
+@runtime_checkable
+class RepairingPlanner(Planner, Protocol):
+    """A planner that can mend a plan of its own; it is asked once, before anything is compiled."""
+
+    async def repair(self, request: RepairRequest) -> object:
+        """Another candidate.
+
+        Raises:
+            RequestNotUnderstood: it has none.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanMutationQuestion:
+    """An edit of the plan that a rule alone does not settle: no text of a conversation, no record data."""
+
+    rule_id: str
+    why: str
+    #: What the rule says; an answer can only be stricter.
+    verb: GateVerb
+    evidence: PlanMutationEvidence
+    from_tool: str
+    to_tool: str
+    fidelity: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """What a confirmer says, and what asking it cost."""
+
+    #: A word of ``GateVerb``; the rule's own agrees, a looser one counts as the rule's.
+    verb: str
+    tokens: int = 0
+    cost_usd: float = 0
+
+
+class Confirmer(Protocol):
+    """A second model, apart from the planner's. It may only tighten; a model is never a control."""
+
+    async def confirm(self, question: PlanMutationQuestion) -> Confirmation:
+        """Agree, or choose something stricter; what it raises, or takes too long over, asks a person."""
         ...

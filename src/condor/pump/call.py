@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput
+from condor.core.compiler.leaves.arguments import is_missing
+from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput, call_facts
 from condor.core.ids import Digest, Json, StepId
-from condor.core.outcome import FULFILLED, StepOutcome
+from condor.core.outcome import FULFILLED, StepOutcome, is_json
 from condor.core.plan.reference import FROM, MISSING, find_references, resolve_references
+from condor.core.policy import is_supervised
+from condor.core.policy.descriptor import who_may_answer
 from condor.core.run import Principal
-from condor.core.suspend import Answer, ReasonCode, read_reason_code
+from condor.core.suspend import Answer, Origin, ReasonCode, read_reason_code
 from condor.ports.encoding import decode
 from condor.ports.tools import Invocation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from condor.core.graph import Node
     from condor.core.policy.descriptor import ToolDescriptor
+    from condor.core.recovery import CallFacts
     from condor.ports.store import SuspensionRow
     from condor.pump.segment import PumpPorts
     from condor.pump.state import RunState
@@ -39,7 +43,7 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
         denied_effects=denied_effects,
         denied_calls=denied_calls,
         today=ports.toolbox.today,
-        approval=given_approval(state, node.step_id),
+        approval=given_approval(state, node),
     )
 
 
@@ -52,7 +56,9 @@ def _arguments(
     answers: dict[str, Json] = {}
     if state.suspensions:
         for row in state.suspensions_of(node.step_id):
-            if row.status == "answered" and read_reason_code(row.reason_code) is ReasonCode.CLARIFICATION:
+            # What another tool was told, whose place this one has taken, is in the arguments already.
+            answered = row.status == "answered" and row.tool == node.tool
+            if answered and read_reason_code(row.reason_code) is ReasonCode.CLARIFICATION:
                 for name, value in answer_body(state, row).items():
                     (args if name in tool.args_by_name else answers)[name] = value
     return args, answers, tuple(name for name in unresolved if name not in args)
@@ -98,12 +104,17 @@ def decided_by(state: RunState, row: SuspensionRow) -> Principal:
     return Principal(id=row.decided_by or "somebody")
 
 
-def given_approval(state: RunState, step_id: StepId) -> GivenApproval | None:
-    """The unconsumed answer to the step's latest approval card; an earlier one was overtaken by it."""
+def given_approval(state: RunState, node: Node) -> GivenApproval | None:
+    """The unconsumed answer to the step's latest approval card; an earlier one was overtaken by it.
+
+    An approval of another tool's call, or of an edit of the plan, is none.
+    """
     cards = [
         row
-        for row in state.suspensions_of(step_id)
+        for row in state.suspensions_of(node.step_id)
         if read_reason_code(row.reason_code) is ReasonCode.APPROVAL
+        and row.tool == node.tool
+        and row.origin != Origin.PLAN_MUTATION
     ]
     if not cards or cards[-1].status != "approved" or cards[-1].consumed:
         return None
@@ -151,3 +162,56 @@ def what_came_of_it(outcome: StepOutcome) -> str | None:
 def draws_card(given: ToolCallInput) -> str:
     """The name of the tool, if it draws a card from its result; else nothing."""
     return given.tool.name if given.tool.ui_card else ""
+
+
+# -- facts of the policy that recovery may know ------------------------------------------------
+
+
+def is_supervised_run(state: RunState) -> bool:
+    """Whether the run was dispatched under a person's watch."""
+    return is_supervised(state.autonomy)
+
+
+def who_may_answer_for(tool: ToolDescriptor | None) -> frozenset[str]:
+    """Roles that may answer a card about this tool; empty means everybody signed in."""
+    return frozenset() if tool is None else who_may_answer(tool)
+
+
+# -- stand-ins -------------------------------------------------------------------------------
+
+
+def stand_ins(ports: PumpPorts, given: ToolCallInput) -> list[CallFacts]:
+    """Every other tool of the alias group, with its arguments in place of this call; the same RBAC path."""
+    groups = given.tool.alias_groups
+    if not groups:
+        return []
+    found = []
+    for tool in ports.toolbox.all():
+        if tool.name == given.tool.name or groups.isdisjoint(tool.alias_groups):
+            continue
+        args, loses = _derived(given, tool)
+        call = replace(
+            given,
+            tool=tool,
+            registered=ports.toolbox.registered_class(tool.name),
+            args={} if args is None else args,
+            answers={},
+            unresolved=(),
+            evidence=None,
+            approval=None,
+        )
+        facts = call_facts(call, loses=loses)
+        found.append(facts if args is not None else replace(facts, complete=False))
+    return found
+
+
+def _derived(given: ToolCallInput, tool: ToolDescriptor) -> tuple[Mapping[str, Json] | None, bool]:
+    """The arguments of a stand-in, or None where they do not follow; and whether one was given up."""
+    if tool.alias_args is None:
+        kept = {name: value for name, value in given.args.items() if name in tool.args_by_name}
+        return kept, any(not is_missing(value) for name, value in given.args.items() if name not in kept)
+    try:
+        derived = tool.alias_args(given.tool.name, dict(given.args))
+    except Exception:  # noqa: BLE001 - a hook of a tool author; what it cannot derive is not derived
+        return None, False
+    return (derived, False) if isinstance(derived, Mapping) and is_json(derived) else (None, False)

@@ -20,9 +20,13 @@ from condor.core.compiler.leaves.tool_call import (
 from condor.core.errors import ToolError
 from condor.core.ids import Digest
 from condor.core.outcome import NeedInput, StepOutcome, StepStatus, classify_step_outcome, failed
+from condor.core.recovery import Charge
 from condor.core.run import EventKind, Principal
 from condor.core.suspend import idempotency_key
-from condor.pump.call import decided_by, draws_card, invocation_of, what_came_of_it
+from condor.pump.breaker import charged
+from condor.pump.call import decided_by, invocation_of, what_came_of_it
+from condor.pump.recovery import conclude
+from condor.pump.retries import may_try_again
 from condor.pump.segment import Segment, entry
 from condor.pump.staging import Staging
 
@@ -75,8 +79,9 @@ async def _journal(segment: Segment, effect: _Effect, leaf: Execute, *, seen: in
     moves.step(replace(segment.state.row(step_id), status=StepStatus.STARTED, key=effect.key, code=""))
     if leaf.approval is not None:
         moves.consume.append(leaf.approval)
+    args = given.node.payload("args")
     segment.payload(
-        f"args:{step_id}",
+        args,
         {
             "args": leaf.args,
             "answers": given.answers,
@@ -87,7 +92,14 @@ async def _journal(segment: Segment, effect: _Effect, leaf: Execute, *, seen: in
         },
         moves,
     )
-    segment.event(EventKind.STEP_STARTED, moves, stepId=step_id, tool=given.tool.name, args=f"args:{step_id}")
+    segment.event(
+        EventKind.STEP_STARTED,
+        moves,
+        stepId=step_id,
+        tool=given.tool.name,
+        args=args,
+        attempt=given.node.since if given.node.since > 1 else None,
+    )
     if leaf.verdict.allowed:
         segment.audit(
             entry(
@@ -131,27 +143,35 @@ async def _enter(segment: Segment, effect: _Effect) -> Suspend | None:
         return await _ask_again(segment, effect, outcome)
     if outcome.status is StepStatus.UNKNOWN:
         return await _resolve(segment, effect, outcome)
-    _settle_effect(segment, effect, outcome, decision="executed")
+    spent = await may_try_again(segment, given, outcome) if outcome.may_retry else None
+    if spent is not None:
+        return await _enter_again(segment, effect, spent)
+    asked = await _conclude(segment, effect, outcome, decision="executed")
     segment.ports.faults("outcome.staged")
-    return None
+    return asked
 
 
-def _settle_effect(segment: Segment, effect: _Effect, outcome: StepOutcome, *, decision: str) -> None:
+async def _conclude(
+    segment: Segment, effect: _Effect, outcome: StepOutcome, *, decision: str
+) -> Suspend | None:
     step_id = effect.given.node.step_id
-    segment.settle(step_id, outcome, effectful=True, drawn_by=draws_card(effect.given))
-    segment.audit(
-        entry(
-            segment,
-            decision,
-            step_id=step_id,
-            approval_id=step_id,
-            tool=effect.given.tool.name,
-            op=effect.op,
-            contract_hash=effect.contract_hash,
-            reason_code=what_came_of_it(outcome),
-            actor=effect.approved_by.id if effect.approved_by else segment.state.requester.id,
+
+    def audit(ended: StepOutcome) -> None:
+        segment.audit(
+            entry(
+                segment,
+                decision,
+                step_id=step_id,
+                approval_id=step_id,
+                tool=effect.given.tool.name,
+                op=effect.op,
+                contract_hash=effect.contract_hash,
+                reason_code=what_came_of_it(ended),
+                actor=effect.approved_by.id if effect.approved_by else segment.state.requester.id,
+            )
         )
-    )
+
+    return await conclude(segment, effect.given, outcome, audit)
 
 
 async def _ask_again(segment: Segment, effect: _Effect, outcome: StepOutcome) -> Suspend | None:
@@ -165,14 +185,12 @@ async def _ask_again(segment: Segment, effect: _Effect, outcome: StepOutcome) ->
                 fresh, evidence=await segment.ports.toolbox.preview(invocation_of(segment.state, given))
             )
         except ToolError as error:
-            _settle_effect(segment, effect, failed(error.code, str(error)), decision="executed")
-            return None
+            return await _conclude(segment, effect, failed(error.code, str(error)), decision="executed")
     leaf = check_leaf(tool_call_leaf(fresh), step_id)
     if isinstance(leaf, Suspend):
         return Suspend(request=replace(leaf.request, message=outcome.message))
     # Nobody was asked the first time (a routine write): the step fails with what moved.
-    _settle_effect(segment, effect, failed(outcome.code, outcome.message), decision="executed")
-    return None
+    return await _conclude(segment, effect, failed(outcome.code, outcome.message), decision="executed")
 
 
 # -- unknown outcomes ------------------------------------------------------------------------
@@ -181,7 +199,7 @@ async def _ask_again(segment: Segment, effect: _Effect, outcome: StepOutcome) ->
 async def resume_effect(segment: Segment, given: ToolCallInput) -> Suspend | None:
     """A journalled effect without an outcome: this process or another died in between."""
     step_id = given.node.step_id
-    stored = segment.state.payload(f"args:{step_id}")
+    stored = segment.state.payload(given.node.payload("args"))
     row = segment.state.row(step_id)
     if stored is None or row.key is None:
         return reconcile_request(
@@ -211,9 +229,10 @@ async def _resolve(segment: Segment, effect: _Effect, outcome: StepOutcome) -> S
     if row.status is not StepStatus.UNKNOWN or row.code != outcome.code:
         _note_unknown(segment, effect, outcome)
         await segment.commit()
-    again = row.attempt < EFFECT_ATTEMPTS_MAX
+    retry = Charge(step=step_id, retries=1)
+    again = row.attempt - given.node.since + 1 < EFFECT_ATTEMPTS_MAX and segment.state.ledger.fits(retry)
     if given.tool.idempotent and again:
-        return await _enter_again(segment, effect)
+        return await _enter_again(segment, effect, charged(segment, retry))
     answer = await segment.ports.toolbox.reconcile(
         replace(
             invocation_of(segment.state, given),
@@ -224,13 +243,11 @@ async def _resolve(segment: Segment, effect: _Effect, outcome: StepOutcome) -> S
     )
     if answer.happened is True:
         done = StepOutcome(status=StepStatus.SUCCEEDED, value=answer.value)
-        _settle_effect(segment, effect, done, decision="reconciled")
-        return None
+        return await _conclude(segment, effect, done, decision="reconciled")
     if answer.happened is False and again:
-        return await _enter_again(segment, effect)
+        return await _enter_again(segment, effect, charged(segment, retry))
     if answer.happened is False:
-        _settle_effect(segment, effect, failed(outcome.code, outcome.message), decision="reconciled")
-        return None
+        return await _conclude(segment, effect, failed(outcome.code, outcome.message), decision="reconciled")
     return reconcile_request(
         given, effect.contract_hash, f"It is not known whether this happened: {outcome.message}."
     )
@@ -257,13 +274,17 @@ def _note_unknown(segment: Segment, effect: _Effect, outcome: StepOutcome) -> No
     )
 
 
-async def _enter_again(segment: Segment, effect: _Effect) -> Suspend | None:
-    """The same effect under the same key: its tool is idempotent, or its absence is proven."""
+async def _enter_again(segment: Segment, effect: _Effect, spent: Staging | None) -> Suspend | None:
+    """The same effect under the same key: its tool is idempotent, or its absence is proven.
+
+    Args:
+        spent: the charge, stored with the attempt that it pays for.
+    """
     step_id = effect.given.node.step_id
     row = replace(
         segment.state.row(step_id), status=StepStatus.STARTED, attempt=segment.state.row(step_id).attempt + 1
     )
-    moves = Staging()
+    moves = spent or Staging()
     moves.step(row)
     segment.event(
         EventKind.STEP_STARTED, moves, stepId=step_id, tool=effect.given.tool.name, attempt=row.attempt

@@ -26,12 +26,16 @@ from condor.core.outcome import (
     failed,
 )
 from condor.core.run import EventKind
-from condor.pump.call import call_of, draws_card, given_approval, invocation_of, what_came_of_it
+from condor.pump.call import call_of, given_approval, invocation_of, what_came_of_it
 from condor.pump.effects import resume_effect, run_effect
+from condor.pump.recovery import Audit, conclude, take_up
+from condor.pump.retries import may_try_again
 from condor.pump.segment import LookAgain, Segment, entry
 
 if TYPE_CHECKING:
     from condor.core.graph import Node
+    from condor.core.suspend import CardEvidence
+    from condor.pump.staging import Staging
 
 
 async def advance(segment: Segment, node: Node) -> Suspend | None:
@@ -52,7 +56,7 @@ async def advance(segment: Segment, node: Node) -> Suspend | None:
 
 
 def _approval(segment: Segment, node: Node) -> Suspend | None:
-    given = given_approval(segment.state, node.step_id)
+    given = given_approval(segment.state, node)
     leaf = check_leaf(
         approval_leaf(ApprovalInput(node=node, answer=given.answer if given else None)), node.step_id
     )
@@ -79,30 +83,51 @@ async def _tool_call(segment: Segment, node: Node) -> Suspend | None:
         StepStatus.UNKNOWN,
     ):
         return await resume_effect(segment, given)
+    if state.suspensions:
+        waited, asked = await take_up(segment, given, no_audit)
+        if waited:
+            return asked
+    return await _as_the_leaf_says(segment, given, seen)
+
+
+async def _as_the_leaf_says(segment: Segment, given: ToolCallInput, seen: int) -> Suspend | None:
     while True:
-        leaf = check_leaf(tool_call_leaf(given), node.step_id)
+        leaf = check_leaf(tool_call_leaf(given), given.node.step_id)
         match leaf:
             case NeedEvidence():
-                try:
-                    evidence = await ports.toolbox.preview(invocation_of(segment.state, given))
-                except ToolError as error:
-                    segment.settle(node.step_id, failed(error.code, str(error), may_retry=error.may_retry))
-                    return None
-                given = replace(given, evidence=evidence)
+                looked = await _look(segment, given)
+                if isinstance(looked, StepOutcome):
+                    return await conclude(segment, given, looked, no_audit)
+                given = replace(given, evidence=looked)
             case Suspend():
                 return leaf
             case Settle(outcome=outcome):
-                _settle_unrun(segment, given, outcome)
-                return None
+                return await conclude(segment, given, outcome, _audit_of_unrun(segment, given))
             case Execute():
-                if ports.toolbox.is_effectful(tool):
+                if segment.ports.toolbox.is_effectful(given.tool):
                     return await run_effect(segment, given, leaf, seen=seen)
                 return await _run_read(segment, given, leaf)
 
 
-def _settle_unrun(segment: Segment, given: ToolCallInput, outcome: StepOutcome) -> None:
-    segment.settle(given.node.step_id, outcome)
-    if segment.ports.toolbox.is_effectful(given.tool):
+async def _look(segment: Segment, given: ToolCallInput) -> CardEvidence | StepOutcome:
+    """What the record looks like, or how the step fails that cannot show it."""
+    while True:
+        try:
+            return await segment.ports.toolbox.preview(invocation_of(segment.state, given))
+        except ToolError as error:
+            outcome = failed(error.code, str(error), may_retry=error.may_retry)
+        spent = await may_try_again(segment, given, outcome)
+        if spent is None:
+            return outcome
+        segment.facts.absorb(spent)
+
+
+def no_audit(_outcome: StepOutcome) -> None:
+    """Nothing was called, or it is on record already."""
+
+
+def _audit_of_unrun(segment: Segment, given: ToolCallInput) -> Audit:
+    def stage(outcome: StepOutcome) -> None:
         segment.audit(
             entry(
                 segment,
@@ -114,29 +139,61 @@ def _settle_unrun(segment: Segment, given: ToolCallInput, outcome: StepOutcome) 
             )
         )
 
+    return stage if segment.ports.toolbox.is_effectful(given.tool) else no_audit
+
 
 # -- reads -----------------------------------------------------------------------------------
 
 
 async def _run_read(segment: Segment, given: ToolCallInput, leaf: Execute) -> Suspend | None:
-    step_id = given.node.step_id
-    segment.event(EventKind.STEP_STARTED, stepId=step_id, tool=given.tool.name, args=f"args:{step_id}")
-    segment.payload(f"args:{step_id}", {"args": leaf.args})
-    returned = await segment.ports.toolbox.invoke(invocation_of(segment.state, given))
-    outcome = classify_step_outcome(returned, effectful=False)
-    if isinstance(outcome, NeedInput):
-        return ask_for_input(given, outcome)
-    segment.settle(step_id, outcome, drawn_by=draws_card(given))
-    segment.audit(
-        entry(
-            segment,
-            "executed",
-            step_id=step_id,
-            approval_id=step_id,
-            tool=given.tool.name,
-            policy_class=leaf.verdict.policy_class,
-            rule_id=leaf.verdict.rule_id,
-            reason_code=what_came_of_it(outcome),
-        )
+    node, state = given.node, segment.state
+    args = node.payload("args")
+    segment.event(
+        EventKind.STEP_STARTED,
+        stepId=node.step_id,
+        tool=given.tool.name,
+        args=args,
+        attempt=node.since if node.since > 1 else None,
     )
-    return None
+    segment.payload(args, {"args": leaf.args})
+    while True:
+        returned = await segment.ports.toolbox.invoke(invocation_of(state, given))
+        outcome = classify_step_outcome(returned, effectful=False)
+        if isinstance(outcome, NeedInput):
+            return ask_for_input(given, outcome)
+        spent = await may_try_again(segment, given, outcome) if outcome.may_retry else None
+        if spent is None:
+            break
+        await _begin_again(segment, given, spent)
+
+    def audit(outcome: StepOutcome) -> None:
+        segment.audit(
+            entry(
+                segment,
+                "executed",
+                step_id=node.step_id,
+                approval_id=node.step_id,
+                tool=given.tool.name,
+                policy_class=leaf.verdict.policy_class,
+                rule_id=leaf.verdict.rule_id,
+                reason_code=what_came_of_it(outcome),
+            )
+        )
+
+    return await conclude(segment, given, outcome, audit)
+
+
+async def _begin_again(segment: Segment, given: ToolCallInput, spent: Staging) -> None:
+    """The next attempt of a read, stored with its charge before the tool is entered again."""
+    step_id = given.node.step_id
+    row = segment.state.row(step_id)
+    segment.facts.absorb(spent)
+    segment.note_step(replace(row, attempt=row.attempt + 1))
+    segment.event(
+        EventKind.STEP_STARTED,
+        stepId=step_id,
+        tool=given.tool.name,
+        args=given.node.payload("args"),
+        attempt=row.attempt + 1,
+    )
+    await segment.commit()

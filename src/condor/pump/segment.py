@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from condor.core.audit import AuditEntry, encode_entry
 from condor.core.errors import OurBug, StoreUnavailable
 from condor.core.outcome import FULFILLED, StepOutcome, StepStatus
+from condor.core.recovery import DEFAULT_LIMITS, Limits
 from condor.core.run import EventKind, RunStatus, TransitionCause, check_transition
 from condor.core.suspend import Origin, ReasonCode
 from condor.ports.clock import Clock, timestamp
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from condor.core.compiler.leaves import Suspend
     from condor.core.ids import StepId
     from condor.ports.faults import Faults
-    from condor.ports.model import Planner
+    from condor.ports.model import Confirmer, Planner
     from condor.ports.tools import Toolbox
     from condor.pump.state import RunState
 
@@ -47,6 +48,10 @@ class PumpPorts:
     announce: Callable[[str, int], None]
     #: Seconds after which an unanswered card expires.
     suspend_ttl_s: float
+    #: Ceilings of recovery, for every run.
+    limits: Limits = DEFAULT_LIMITS
+    #: Looks a second time at edits of the plan that a rule alone does not settle.
+    confirmer: Confirmer | None = None
 
     def at(self) -> str:
         """Now, as it is stored."""
@@ -82,6 +87,8 @@ class Segment:
         self.leaving = False
         self._create = create
         self._begun_s = ports.clock.monotonic()
+        if state.ledger.limits is not ports.limits:
+            state.ledger = replace(state.ledger, limits=ports.limits)
 
     def worked_ms(self) -> int:
         """Milliseconds worked on the run: by segments before this one, and here until now."""
@@ -134,22 +141,33 @@ class Segment:
         row = replace(self.state.row(step_id), status=outcome.status, code=outcome.code)
         self.state.put_step(row)
         self.facts.step(row)
-        result: dict[str, object] = {"value": outcome.value}
+        result = self.tell_end(step_id, outcome)
+        self.state.ledger = self.state.ledger.settled(step_id)
+        if drawn_by and outcome.status in FULFILLED:
+            self.event(EventKind.CARD_RENDERED, stepId=step_id, tool=drawn_by, block=result)
+        self.effect_at_stake = self.effect_at_stake or effectful
+
+    def tell_end(self, step_id: StepId, outcome: StepOutcome, **more: object) -> str:
+        """Stage how one attempt ended, without settling its step; the name of the payload with its result.
+
+        Args:
+            more: what else the payload keeps.
+        """
+        body: dict[str, object] = {"value": outcome.value, **more}
         if outcome.message:
-            result["message"] = outcome.message
-        self.payload(f"result:{step_id}", result)
+            body["message"] = outcome.message
+        result = self.state.node(step_id).payload("result")
+        self.payload(result, body)
         self.state.forget_result(step_id)
         self.event(
             EventKind.STEP_SETTLED,
             stepId=step_id,
             status=outcome.status,
             code=outcome.code or None,
-            attempt=row.attempt,
-            result=f"result:{step_id}",
+            attempt=self.state.row(step_id).attempt,
+            result=result,
         )
-        if drawn_by and outcome.status in FULFILLED:
-            self.event(EventKind.CARD_RENDERED, stepId=step_id, tool=drawn_by, block=f"result:{step_id}")
-        self.effect_at_stake = self.effect_at_stake or effectful
+        return result
 
     # -- committing --------------------------------------------------------------------------
 

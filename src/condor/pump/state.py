@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from condor.core.compiler import graph_from_json
 from condor.core.outcome import StepStatus
-from condor.core.run import Principal, RunStatus
+from condor.core.plan.revision import latest_graph
+from condor.core.recovery import DEFAULT_LIMITS, BreakerStop, CircuitBreakerLedger, ledger_from_json
+from condor.core.run import SYSTEM, Principal, RunStatus
 from condor.ports.encoding import decode
 from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow
 
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
 
     from condor.core.graph import CompiledGraph, Node
     from condor.core.ids import Json, RunId, SessionId, StepId, SuspendId, TenantId
+
+
+#: What a run has spent that never needed recovery.
+_UNSPENT = CircuitBreakerLedger()
 
 
 class StateUnreadable(Exception):
@@ -44,6 +50,8 @@ class RunState:
     #: ``{"cause", "by", "stepId"?}``: dispatch stops, what is in flight finishes, the run closes.
     halt: Mapping[str, Any] | None = None
     graph: CompiledGraph | None = None
+    #: What recovery has spent; stored as the payload ``ledger`` whenever something is charged.
+    ledger: CircuitBreakerLedger = _UNSPENT
     steps: dict[StepId, StepRow] = field(default_factory=dict)
     statuses: dict[StepId, StepStatus] = field(default_factory=dict)
     #: Every suspension of the run, in the order they were opened.
@@ -85,8 +93,12 @@ class RunState:
             suspensions={row.suspend_id: row for row in stored.suspensions},
             payloads=dict(stored.payloads),
         )
-        if "graph" in state.payloads:
-            state.adopt_graph(graph_from_json(decode(state.payloads["graph"])))
+        graph = latest_graph(state.payloads)
+        if graph is not None:
+            state.adopt_graph(graph_from_json(decode(state.payloads[graph])))
+        if "ledger" in state.payloads:
+            state.ledger = ledger_from_json(decode(state.payloads["ledger"]), DEFAULT_LIMITS)
+            state.halt = state.halt or _breaker_halt(state.ledger.stop)
         for row in stored.steps:
             state.put_step(row)
         return state
@@ -95,6 +107,15 @@ class RunState:
         """Take the compiled graph; every step is pending until a row says otherwise."""
         self.graph = graph
         self.statuses = {node.step_id: StepStatus.PENDING for node in graph.nodes}
+
+    def revise_graph(self, graph: CompiledGraph) -> None:
+        """Take an edited revision; every step stands as it stood."""
+        self.graph = graph
+
+    def open_breaker(self, stop: BreakerStop) -> None:
+        """The run is over as far as recovery is concerned: what is in flight finishes, then it closes."""
+        self.ledger = self.ledger.tripped(stop)
+        self.halt = self.halt or _breaker_halt(self.ledger.stop)
 
     def put_step(self, row: StepRow) -> None:
         """Take a step row."""
@@ -123,7 +144,7 @@ class RunState:
     def result(self, step_id: StepId) -> Json:
         """The value a step ended with; None when it has none."""
         if step_id not in self._results:
-            stored = self.payload(f"result:{step_id}")
+            stored = self.payload(self.node(step_id).payload("result"))
             self._results[step_id] = stored.get("value") if stored else None
         return self._results[step_id]
 
@@ -146,7 +167,7 @@ class RunState:
         """
         run: RunRow = stored.run
         self.answers = run.answers
-        self.halt = decode(run.halt) if run.halt is not None else None
+        self.halt = decode(run.halt) if run.halt is not None else _breaker_halt(self.ledger.stop)
         waited = {row.suspend_id for row in self.open_suspensions()}
         self.suspensions = {row.suspend_id: row for row in stored.suspensions}
         self.payloads.update(stored.payloads)
@@ -157,6 +178,13 @@ class RunState:
             if step.step_id in answered:
                 self.put_step(step)
                 self.forget_result(step.step_id)
+
+
+def _breaker_halt(stop: BreakerStop | None) -> Mapping[str, Any] | None:
+    """A breaker that has opened halts its run; that it has is a fact of the ledger."""
+    if stop is None:
+        return None
+    return {"cause": "breaker", "by": SYSTEM.to_json(), "stop": stop.to_json()}
 
 
 def _check(state: RunState) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from condor.core.audit import ChainVerdict, verify_chain
 from condor.core.errors import UnknownId
+from condor.core.recovery import DEFAULT_LIMITS
 from condor.ports.store import AuditFilter, AuditRow
 from condor.runtime.snapshot import run_line, run_snapshot, suspension_json
 
@@ -17,11 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from condor.core.ids import Json
+    from condor.core.recovery import Limits
     from condor.ports.store import Store
 
 
 class Readings(ABC):
     """Everything that can be listed and shown."""
+
+    #: Ceilings that the budgets of runs are shown against.
+    _limits: Limits = DEFAULT_LIMITS
 
     async def show(self, run_id: str) -> dict[str, Json]:
         """The snapshot of a run as it is now.
@@ -32,7 +37,7 @@ class Readings(ABC):
         stored = await self._stored().load(run_id)
         if stored is None:
             raise UnknownId("run", run_id, "see `condor runs`")
-        return run_snapshot(stored)
+        return run_snapshot(stored, self._limits)
 
     async def runs(self, *, limit: int = 50, before: str = "") -> list[dict[str, Json]]:
         """Runs, newest first; ``before`` is the last run of the page before."""

@@ -9,6 +9,8 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from condor.core.frames.masking import masked
+from condor.core.plan.revision import latest_graph
+from condor.core.recovery import DEFAULT_LIMITS, LIMITS, ledger_from_json
 from condor.ports.encoding import decode
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
     from condor.core.audit import ChainVerdict
     from condor.core.ids import Json
+    from condor.core.recovery import Limits
     from condor.ports.store import AuditRow, RunRow, StepRow, StoredRun, SuspensionRow
 
 #: Version of the wire shapes below.
@@ -57,8 +60,12 @@ def suspension_json(row: SuspensionRow, payloads: Mapping[str, bytes]) -> dict[s
     return found
 
 
-def run_snapshot(stored: StoredRun) -> dict[str, Json]:
-    """Everything of a run."""
+def run_snapshot(stored: StoredRun, limits: Limits = DEFAULT_LIMITS) -> dict[str, Json]:
+    """Everything of a run.
+
+    Args:
+        limits: the ceilings that its budget is shown against.
+    """
     run, payloads = stored.run, stored.payloads
     requester = decode(run.requester)
     closing = _payload(payloads, "closing") or {}
@@ -76,10 +83,10 @@ def run_snapshot(stored: StoredRun) -> dict[str, Json]:
         "updatedAt": run.updated_at,
         "request": (_payload(payloads, "request") or {}).get("text"),
         "plan": _payload(payloads, "plan"),
-        "graph": _payload(payloads, "graph"),
+        "graph": _payload(payloads, latest_graph(payloads) or "graph"),
         "steps": _steps(stored),
         "suspensions": suspensions,
-        "budget": {},
+        "budget": _budget(stored, limits),
         "closing": closing.get("text"),
         "notices": closing.get("notices", []),
         "why": why(stored, suspensions),
@@ -148,10 +155,30 @@ def why(stored: StoredRun, suspensions: Sequence[Mapping[str, Any]]) -> dict[str
     return {"status": stored.run.status, "waitsFor": waits}
 
 
+def _budget(stored: StoredRun, limits: Limits) -> dict[str, Json]:
+    """What recovery has spent under each ceiling, and the stop of a breaker that has opened."""
+    kept = _payload(stored.payloads, "ledger")
+    with contextlib.suppress(ValueError, KeyError, TypeError):
+        ledger = ledger_from_json(kept, limits)
+        used = {**ledger.used(), "wall_time_s_max": stored.run.worked_ms / 1_000}
+        found: dict[str, Json] = {
+            limit.name.removesuffix("_max"): {
+                "used": used[limit.name],
+                "limit": getattr(limits, limit.name),
+                "unit": limit.unit,
+            }
+            for limit in LIMITS
+        }
+        if ledger.stop is not None:
+            found["stop"] = ledger.stop.to_json()
+        return found
+    return {}
+
+
 def _steps(stored: StoredRun) -> list[Json]:
     """Every step in graph order; without its graph (erased, damaged) what the rows still tell."""
     rows: dict[str, StepRow] = {row.step_id: row for row in stored.steps}
-    graph = _payload(stored.payloads, "graph")
+    graph = _payload(stored.payloads, latest_graph(stored.payloads) or "graph")
     nodes = graph.get("nodes") if isinstance(graph, dict) else None
     drawn = (
         [node for node in nodes if isinstance(node, dict) and "id" in node] if isinstance(nodes, list) else []
@@ -174,10 +201,15 @@ def _step(node: Mapping[str, Any], row: StepRow | None, payloads: Mapping[str, b
     }
     if row is not None and row.code:
         found["code"] = row.code
-    called = _payload(payloads, f"args:{step_id}")
+    since = node.get("since", 1)
+    own = str(step_id) if since == 1 else f"{step_id}:{since}"
+    if node.get("tried"):
+        found["insteadOf"] = node["tried"][0]
+        found["fidelity"] = node.get("fidelity")
+    called = _payload(payloads, f"args:{own}")
     if called is not None:
         found["args"] = masked(called["args"])
-    result = _payload(payloads, f"result:{step_id}")
+    result = _payload(payloads, f"result:{own}")
     if result is not None:
         found["result"] = result.get("value")
         if result.get("message"):

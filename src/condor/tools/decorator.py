@@ -35,6 +35,7 @@ class ToolOptions(TypedDict, total=False):
     requester_excluded: bool
     alias_group: str | None
     alias_fidelity: Literal["equal", "degraded"] | None
+    alias_args: Callable[[str, Mapping[str, Json]], Mapping[str, Json] | None] | None
     idempotent: bool
     ui_card: bool
     on_deny: OnDeny

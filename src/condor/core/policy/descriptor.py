@@ -76,9 +76,12 @@ class ToolDescriptor:
     approver_roles: frozenset[str] = frozenset()
     #: The person who asked may not approve (four eyes).
     requester_excluded: bool = False
-    #: Tools of one group can stand in for each other.
+    #: Tools of one group can stand in for each other; a tool of several names them with commas between.
     alias_group: str | None = None
     alias_fidelity: Literal["equal", "degraded"] | None = None
+    #: Pure: this tool's arguments in place of a call of another tool of its group, from that tool's name and
+    #: arguments; None where they do not follow from them. Without it, arguments of the same name.
+    alias_args: Callable[[str, Mapping[str, Json]], Mapping[str, Json] | None] | None = None
     #: The tool gives one effect for one idempotency key, however often it is called.
     idempotent: bool = False
     #: The tool draws a card of its own from its result.
@@ -126,6 +129,11 @@ class ToolDescriptor:
                 f"tool {self.name}: its title, metadata or hints hold something that is not JSON ({fault})"
             ) from None
         object.__setattr__(self, "digest", digest)
+
+    @property
+    def alias_groups(self) -> frozenset[str]:
+        """The groups in which it can stand in for others."""
+        return frozenset((self.alias_group or "").replace(",", " ").split())
 
 
 def _check_name(name: str) -> None:

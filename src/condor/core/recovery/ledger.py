@@ -55,7 +55,7 @@ class Charge:
 class BreakerStop:
     """The breaker has opened: the run ends here, with its reason."""
 
-    #: Name of the ceiling.
+    #: Name of the ceiling; ``confirmer`` where a second model said to stop.
     limit: str
     #: What was spent of it, and the most that may be.
     used: float
@@ -66,8 +66,8 @@ class BreakerStop:
 
     @property
     def unit(self) -> str:
-        """Of ``used`` and ``most``."""
-        return BY_NAME[self.limit].unit
+        """Of ``used`` and ``most``; empty where no ceiling was met but a confirmer said to stop."""
+        return BY_NAME[self.limit].unit if self.limit in BY_NAME else ""
 
     def to_json(self) -> dict[str, Json]:
         """As stored, and as the event tells it."""
@@ -251,7 +251,7 @@ def ledger_from_json(stored: Mapping[str, Any] | None, limits: Limits) -> Circui
 
 
 def _stop_of(stored: Mapping[str, Any]) -> BreakerStop:
-    if stored["limit"] not in BY_NAME or stored["outcome"] not in ("failed", "degraded"):
+    if stored["limit"] not in (*BY_NAME, "confirmer") or stored["outcome"] not in ("failed", "degraded"):
         raise ValueError("its budget names a ceiling or an end that there is not")
     return BreakerStop(
         limit=stored["limit"],

@@ -41,6 +41,7 @@ TransitionCause = Literal[
     "expired",
     "corrupt",
     "bug",
+    "breaker",
 ]
 
 RUN_TRANSITIONS: dict[RunStatus, dict[RunStatus, frozenset[TransitionCause]]] = {
@@ -55,8 +56,8 @@ RUN_TRANSITIONS: dict[RunStatus, dict[RunStatus, frozenset[TransitionCause]]] = 
     RunStatus.EXECUTING: {
         RunStatus.SUSPENDED: frozenset({"parked"}),
         RunStatus.SUCCEEDED: frozenset({"nothing-left"}),
-        RunStatus.DEGRADED: frozenset({"nothing-left"}),
-        RunStatus.FAILED: frozenset({"nothing-reached", "bug"}),
+        RunStatus.DEGRADED: frozenset({"nothing-left", "breaker"}),
+        RunStatus.FAILED: frozenset({"nothing-reached", "bug", "breaker"}),
         RunStatus.ABORTED: frozenset({"denied", "stopped", "expired"}),
     },
     RunStatus.SUSPENDED: {

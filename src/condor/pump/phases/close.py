@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor.core.observers import ClaimEvidence, Closing, StepEvidence, compose_closing
 from condor.core.outcome import SETTLED, StepStatus, run_end
+from condor.core.recovery.limits import BY_NAME
 from condor.core.run import SYSTEM, EventKind, Principal, RunStatus, TransitionCause
 from condor.ports.store import Decide, StepRow
 from condor.pump.call import answer_body, decided_by
@@ -20,6 +21,8 @@ from condor.pump.segment import Segment, entry, is_open
 from condor.pump.staging import Staging
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from condor.core.graph import Node
 
 #: Longest sentence of a tool about its success, in characters: a paragraph.
@@ -65,7 +68,11 @@ def stage_end(segment: Segment, moves: Staging) -> tuple[RunStatus, TransitionCa
     closing = compose_closing(evidence_of(segment))
     segment.ports.faults("closing.composed")
     _stage_text(segment, closing, moves)
-    if halt is not None:
+    if halt is not None and halt["cause"] == "breaker":
+        some = StepStatus.SUCCEEDED in state.statuses.values()
+        status = RunStatus.DEGRADED if some else RunStatus.FAILED
+        cause: TransitionCause = "breaker"
+    elif halt is not None:
         status, cause = RunStatus.ABORTED, _HALT_CAUSES[str(halt["cause"])]
     else:
         # INVARIANT: a run without a halt closes only after its plan was dispatched.
@@ -177,10 +184,21 @@ def _halted(segment: Segment) -> str:
             reason = (segment.state.payload("halt") or {}).get("reason")
             why = f" ({reason})" if reason else ""
             return f"The run was stopped by {Principal.from_json(halt['by']).name}{why}."
+        case "breaker":
+            return _why_the_breaker_opened(halt["stop"])
         case "expired":
             return "The run ended because an approval was not given in time."
         case _:
             return ""
+
+
+def _why_the_breaker_opened(stop: Mapping[str, Any]) -> str:
+    if stop["limit"] not in BY_NAME:
+        return "The run was stopped: the second look at an edit of its plan said to stop."
+    used, most = (f"{amount:g}" for amount in (stop["used"], stop["most"]))
+    return (
+        f"The run was stopped by its circuit breaker: {used} of at most {most} {stop['unit']} were used up."
+    )
 
 
 def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
@@ -188,7 +206,7 @@ def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
     row: StepRow = state.row(node.step_id)
     cards = list(state.suspensions_of(node.step_id))
     denial = next((card for card in cards if card.status == "denied"), None)
-    result = state.payload(f"result:{node.step_id}") or {}
+    result = state.payload(node.payload("result")) or {}
     tool = segment.ports.toolbox.find(node.tool) if node.kind == "tool" else None
     status = state.statuses[node.step_id]
     noun = node.title or (tool.noun or f"“{tool.title or tool.name}”" if tool else node.tool or "an approval")
@@ -221,7 +239,7 @@ def _sentence(segment: Segment, node: Node, value: Any) -> str:
     tool = segment.ports.toolbox.find(node.tool)
     if tool is None:
         return f"{node.tool}: done."
-    called = state.payload(f"args:{node.step_id}") or {}
+    called = state.payload(node.payload("args")) or {}
     if tool.report is not None:
         with contextlib.suppress(Exception):  # a hook of a tool author cannot cost the run its closing
             said = tool.report(called.get("args", {}), value)

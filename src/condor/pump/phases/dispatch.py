@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from condor.core.errors import OurBug
 from condor.core.graph import Frontier, Node, frontier
 from condor.core.outcome import StepStatus, skipped
+from condor.pump.breaker import stop_if_out_of_time
 from condor.pump.leaf_runner import advance
 from condor.pump.phases.close import close
 from condor.pump.phases.result import Next, PhaseResult, Rest, Stopped, Suspended
@@ -34,6 +35,7 @@ async def dispatch(segment: Segment) -> PhaseResult:
     while True:
         if segment.wake.is_set():
             await segment.look_again()
+        stop_if_out_of_time(segment)
         if segment.state.halt is not None:
             segment.asked.clear()
             if not segment.tasks:

@@ -31,6 +31,7 @@ from condor.ports.store import Conflict, Decide, StoredRun, SuspensionRow, Suspe
 from condor.pump.call import call_of, decided_by
 from condor.pump.phases.fail import readable
 from condor.pump.phases.halt import halt_run
+from condor.pump.plan_mutation_card import edit_contract, held_outcome
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment, entry
 from condor.pump.staging import Staging
 from condor.pump.state import RunState, StateUnreadable
@@ -229,7 +230,7 @@ async def _decide(segment: Segment, row: SuspensionRow, given: Answer, principal
     state.suspensions[row.suspend_id] = replace(row, status=decision, decided_by=principal.id)
     ports.faults("answer.checked")
     if decision == "denied":
-        aborts = _deny_aborts(segment, row)
+        aborts = row.origin != Origin.PLAN_MUTATION and _deny_aborts(segment, row)
         _settle_denied(segment, row)
         if aborts:
             halt = {"cause": "denied", "by": principal.to_json(), "stepId": row.step_id}
@@ -248,6 +249,8 @@ def _status(given: Answer) -> SuspensionStatus:
 
 def _drift(segment: Segment, row: SuspensionRow) -> str | None:
     """Why the card is no longer what would run; None when it is. Record drift shows at execution."""
+    if row.origin == Origin.PLAN_MUTATION:
+        return _edit_drift(segment.state, row)
     if row.origin != Origin.TOOL_POLICY:
         return None
     tool = segment.ports.toolbox.find(row.tool)
@@ -262,6 +265,15 @@ def _drift(segment: Segment, row: SuspensionRow) -> str | None:
     if facts["descriptor"] != tool.digest:
         return f"the descriptor of {tool.name} has changed since the card was shown"
     return "the policy or the call has changed since the card was shown"
+
+
+def _edit_drift(state: RunState, row: SuspensionRow) -> str | None:
+    """Why an edit of the plan is no longer the one that was shown."""
+    # INVARIANT: a run with cards has a graph.
+    assert state.graph is not None, "a card without a graph"
+    if edit_contract(state.graph, state.node(row.step_id), row.tool) == row.contract_hash:
+        return None
+    return "the plan has been edited since the card was shown"
 
 
 def _record(
@@ -308,7 +320,13 @@ def _deny_aborts(segment: Segment, row: SuspensionRow) -> bool:
 
 
 def _settle_denied(segment: Segment, row: SuspensionRow) -> None:
-    segment.settle(row.step_id, skipped("denied", ""))
+    """The call is not made; a denied edit of the plan leaves its step as it had ended."""
+    held = (
+        held_outcome(segment.state, segment.state.node(row.step_id))
+        if row.origin == Origin.PLAN_MUTATION
+        else None
+    )
+    segment.settle(row.step_id, held or skipped("denied", ""))
 
 
 def _reopen(segment: Segment, row: SuspensionRow, given: Answer) -> None:

@@ -19,6 +19,7 @@ from condor.core.policy.classes import PolicyClass
 from condor.core.policy.descriptor import ArgSpec, ToolDescriptor, who_may_answer
 from condor.core.policy.resolve import policy_call
 from condor.core.policy.verdict import PolicyCall, PolicyContext, PolicyVerdict, evaluate_tool_policy
+from condor.core.recovery.substitution import CallFacts
 from condor.core.suspend.clarification_schema import clarification_resume_schema
 from condor.core.suspend.evidence import CardEvidence
 from condor.core.suspend.identity import tool_contract
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from condor.core.graph.compiled import Node
     from condor.core.run.principal import Principal
 
+#: Promotions that say that a call takes something away, or may.
+_TAKES_AWAY = frozenset({"destructive-op", "destructive-content", "op-unknown"})
 _SEVERITY_RANK = {"info": 0, "warning": 1, "critical": 2}
 
 
@@ -235,6 +238,31 @@ def _approval_request(
         call_digest=call_digest(tool.name, resolved_input(given)),
         effects=call.effects,
         descriptor_digest=tool.digest,
+    )
+
+
+def call_facts(given: ToolCallInput, *, loses: bool = False) -> CallFacts:
+    """This call as recovery sees it: what the policy says of it, in words that bind nobody.
+
+    Args:
+        loses: an argument of the call that it would stand in for has no place here.
+    """
+    tool = given.tool
+    call = policy_call(tool, given.args, registered=given.registered)
+    verdict = evaluate_tool_policy(call, _context(given))
+    return CallFacts(
+        tool=tool.name,
+        alias_groups=tool.alias_groups,
+        fidelity=tool.alias_fidelity,
+        policy_class=str(call.policy_class),
+        declared_tier=tool.hitl_tier,
+        effective_tier=verdict.effective_tier,
+        destructive=not _TAKES_AWAY.isdisjoint(verdict.promotions),
+        effectful=verdict.policy_class is not PolicyClass.READ,
+        permitted=_role_refusal(given) is None,
+        args=given.args,
+        complete=not (unknown_arguments(tool, given.args) or faulty_arguments(tool, given.args, given.today)),
+        loses=loses,
     )
 
 
