@@ -227,7 +227,6 @@ PROBLEMS: Final[Mapping[str, ProblemKind]] = {
 #: Headers that a code brings along.
 _HEADERS: Final[Mapping[str, Mapping[str, str]]] = {
     "not_signed_in": {"www-authenticate": "Bearer"},
-    "too_large": {"connection": "close"},
     "too_slow": {"connection": "close"},
     "store_unavailable": {"retry-after": "1"},
     "too_many_streams": {"retry-after": "10"},

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class ServerFile:
     #: Its address as this machine reaches it.
     url: str
     #: The home's own secret: it signs in whoever may read it.
-    token: str
+    token: str = field(repr=False)
     pid: int
 
     def write(self, home: Path) -> None:

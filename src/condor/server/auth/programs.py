@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from condor.core.errors import RefusedInput, show
@@ -39,7 +39,7 @@ _ROLE = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 class TokenMade:
     """A new token: the only time its secret is seen."""
 
-    secret: str
+    secret: str = field(repr=False)
     row: TokenRow
 
 

@@ -5,7 +5,7 @@ Law: without a setting nothing is served; what trusts its machine is reached fro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal
 
 from condor.core.errors import RefusedInput
@@ -30,7 +30,7 @@ class AuthSettings:
     #: People who may sign in with a code.
     people: tuple[Principal, ...] = ()
     #: The secret in the home's ``server.json``, readable by the home's owner alone; empty: there is none.
-    home_token: str = ""
+    home_token: str = field(default="", repr=False)
     session_s: float = SESSION_S
 
 
