@@ -177,11 +177,12 @@ async def open_desk(
     ttl_s: float = 3600.0,
     planner: Planner | None = None,
     check: bool = True,
+    limits: dict[str, Any] | None = None,
     **options: Any,
 ) -> AsyncIterator[Desk]:
     """Open Condor on a home; on the way out everything that must hold of every run is checked."""
     clock = clock or SeededClock(seed)
-    settings = Settings(home=home, suspend_ttl_s=ttl_s)
+    settings = Settings(home=home, suspend_ttl_s=ttl_s, **(limits or {}))
     async with Condor(
         tools=tools, settings=settings, home=home, clock=clock, faults=faults, planner=planner, **options
     ) as condor:

@@ -3,6 +3,14 @@
 Public: what stands in ``__all__`` stays. No fake of anything that can run for real.
 """
 
+from condor.testing.tool_faults import (
+    FAULT_KINDS,
+    FaultyPack,
+    ScriptedConfirmer,
+    ToolFault,
+    faulty,
+    replan_storm,
+)
 from condor.testing.world import (
     MORNING,
     ActAt,
@@ -16,13 +24,19 @@ from condor.testing.world import (
 )
 
 __all__ = [
+    "FAULT_KINDS",
     "MORNING",
     "ActAt",
     "FailDisk",
+    "FaultyPack",
     "KillAt",
     "Ledger",
     "LedgerEntry",
+    "ScriptedConfirmer",
     "SeededClock",
+    "ToolFault",
     "Watching",
+    "faulty",
     "kill_self",
+    "replan_storm",
 ]

@@ -34,6 +34,11 @@ class StepEvidence:
     attempted: bool = False
     #: The step had a card, answered or not.
     gated: bool = False
+    #: What another tool stands in for, as texts call it, and why; empty where the plan's own tool did it.
+    instead_of: str = ""
+    instead_why: str = ""
+    #: What the tool that stands in is called.
+    stand_in: str = ""
     #: The last of its cards was never answered.
     waiting: bool = False
 

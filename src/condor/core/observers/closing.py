@@ -61,7 +61,10 @@ def one_line(text: str) -> str:
 
 
 def _said(step: StepEvidence) -> str:
-    return escape_sign(step.sentence)
+    if not step.instead_of:
+        return escape_sign(step.sentence)
+    why = f": {step.instead_why}" if step.instead_why else ""
+    return escape_sign(f"{step.sentence} ({step.stand_in} stood in for {step.instead_of}{why}.)")
 
 
 def _notice(step: StepEvidence) -> Notice:
@@ -78,6 +81,10 @@ def _explained(step: StepEvidence) -> tuple[str, str]:
         return "not-completed", f"it is not known whether {noun} happened{detail}. Check the record."
     if step.status is StepStatus.FAILED:
         return "not-completed", f"{noun} failed{detail}."
+    if step.status is StepStatus.DEGRADED and step.instead_of:
+        why = f": {step.instead_why}" if step.instead_why else ""
+        done = f" Instead: {step.sentence}" if step.sentence else ""
+        return "not-completed", f"{step.instead_of} was not done{why}.{done}"
     if step.status is StepStatus.DEGRADED:
         return "not-completed", f"{noun} was done only in part{detail}."
     return _why_skipped(step, detail)

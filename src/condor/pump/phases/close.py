@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from condor.core.observers import ClaimEvidence, Closing, StepEvidence, compose_closing
-from condor.core.outcome import SETTLED, StepStatus, run_end
+from condor.core.outcome import FULFILLED, SETTLED, StepStatus, run_end
 from condor.core.recovery.limits import BY_NAME
 from condor.core.run import SYSTEM, EventKind, Principal, RunStatus, TransitionCause
 from condor.ports.store import Decide, StepRow
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from condor.core.graph import Node
+    from condor.core.policy.descriptor import ToolDescriptor
 
 #: Longest sentence of a tool about its success, in characters: a paragraph.
 _SENTENCE_CHARS_MAX = 2_000
@@ -209,22 +210,44 @@ def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
     result = state.payload(node.payload("result")) or {}
     tool = segment.ports.toolbox.find(node.tool) if node.kind == "tool" else None
     status = state.statuses[node.step_id]
-    noun = node.title or (tool.noun or f"“{tool.title or tool.name}”" if tool else node.tool or "an approval")
     return StepEvidence(
         step_id=node.step_id,
         tool=node.tool,
-        noun=noun,
+        noun=_noun(node, tool),
         effectful=tool is None or segment.ports.toolbox.is_effectful(tool),
         status=status if status in SETTLED else _open_as(status),
         code=row.code,
         message=str(result.get("message", "")),
-        sentence=_sentence(segment, node, result.get("value")) if status is StepStatus.SUCCEEDED else "",
+        sentence=_sentence(segment, node, result.get("value")) if status in FULFILLED else "",
         declined_by=decided_by(state, denial).name if denial is not None else "",
         reason=str(answer_body(state, denial).get("reason") or "") if denial is not None else "",
         attempted=row.key is not None,
         gated=bool(cards),
         waiting=bool(cards) and cards[-1].status in ("pending", "withdrawn"),
+        **_stood_in(segment, node),
     )
+
+
+def _stood_in(segment: Segment, node: Node) -> dict[str, str]:
+    """For what the step's tool stands in, and why, as texts say it."""
+    if not node.instead_of:
+        return {}
+    first = segment.state.payload(replace(node, since=1).payload("result")) or {}
+    find = segment.ports.toolbox.find
+    return {
+        "instead_of": _noun(replace(node, tool=node.instead_of), find(node.instead_of)),
+        "instead_why": str(first.get("message", "")).rstrip(". "),
+        "stand_in": _noun(node, find(node.tool)),
+    }
+
+
+def _noun(node: Node, tool: ToolDescriptor | None) -> str:
+    """What the effect is called: the descriptor's words, never the plan's, which a model may have written."""
+    if node.kind == "approval":
+        return f"the approval “{node.title}”"
+    if tool is None:
+        return node.tool
+    return tool.noun or f"“{tool.title or tool.name}”"
 
 
 def _open_as(status: StepStatus) -> StepStatus:
@@ -235,7 +258,7 @@ def _sentence(segment: Segment, node: Node, value: Any) -> str:
     """The tool's own sentence, or a plain one where it has none or throws."""
     state = segment.state
     if node.kind == "approval":
-        return f"Approved: {node.title}."
+        return f"Approved: “{node.title}”."
     tool = segment.ports.toolbox.find(node.tool)
     if tool is None:
         return f"{node.tool}: done."
@@ -245,4 +268,4 @@ def _sentence(segment: Segment, node: Node, value: Any) -> str:
             said = tool.report(called.get("args", {}), value)
             if isinstance(said, str) and said.strip():
                 return said[:_SENTENCE_CHARS_MAX].encode("utf-8", "replace").decode()
-    return f"{node.title or tool.title or tool.name}: done."
+    return f"{tool.title or tool.name}: done."
