@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from condor.core.graph import Node
-    from condor.core.policy.descriptor import ToolDescriptor
 
 #: Longest sentence of a tool about its success, in characters: a paragraph.
 _SENTENCE_CHARS_MAX = 2_000
@@ -213,7 +212,7 @@ def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
     return StepEvidence(
         step_id=node.step_id,
         tool=node.tool,
-        noun=_noun(node, tool),
+        noun=_noun(segment, node),
         effectful=tool is None or segment.ports.toolbox.is_effectful(tool),
         status=status if status in SETTLED else _open_as(status),
         code=row.code,
@@ -233,18 +232,18 @@ def _stood_in(segment: Segment, node: Node) -> dict[str, str]:
     if not node.instead_of:
         return {}
     first = segment.state.payload(replace(node, since=1).payload("result")) or {}
-    find = segment.ports.toolbox.find
     return {
-        "instead_of": _noun(replace(node, tool=node.instead_of), find(node.instead_of)),
+        "instead_of": _noun(segment, replace(node, tool=node.instead_of)),
         "instead_why": str(first.get("message", "")).rstrip(". "),
-        "stand_in": _noun(node, find(node.tool)),
+        "stand_in": _noun(segment, node),
     }
 
 
-def _noun(node: Node, tool: ToolDescriptor | None) -> str:
+def _noun(segment: Segment, node: Node) -> str:
     """What the effect is called: the descriptor's words, never the plan's, which a model may have written."""
     if node.kind == "approval":
         return f"the approval “{node.title}”"
+    tool = segment.ports.toolbox.find(node.tool)
     if tool is None:
         return node.tool
     return tool.noun or f"“{tool.title or tool.name}”"
