@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
     from contextlib import AbstractAsyncContextManager
 
-    from condor.core.policy import ToolDescriptor
     from condor.ports.model import Confirmation, PlanMutationQuestion
     from condor.ports.packs import OpenedPack, Pack, PackSetup
+    from condor.tools import ToolDescriptor
     from condor.tools.context import ToolContext
 
 FaultKind = Literal["fail", "break", "timeout-before", "timeout-after", "hang", "rubbish", "replan"]
