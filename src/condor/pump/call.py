@@ -10,7 +10,7 @@ from condor.core.compiler.leaves.arguments import is_missing
 from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput, call_facts
 from condor.core.ids import Digest, Json, StepId
 from condor.core.outcome import FULFILLED, StepOutcome, is_json
-from condor.core.plan.reference import FROM, MISSING, find_references, resolve_references
+from condor.core.plan.reference import MISSING, resolve_references
 from condor.core.policy import is_supervised
 from condor.core.policy.descriptor import who_may_answer
 from condor.core.run import Principal
@@ -76,12 +76,12 @@ def _resolve(state: RunState, args: dict[str, Json]) -> list[str]:
 
     unresolved: list[str] = []
     for name, value in list(args.items()):
-        references = list(find_references(value))
-        if any(resolve_references({FROM: r.step, "path": r.path}, result_of) is MISSING for r in references):
+        found = resolve_references(value, result_of)
+        if found is MISSING:
             del args[name]
             unresolved.append(name)
-        elif references:
-            args[name] = cast("Json", resolve_references(value, result_of))
+        else:
+            args[name] = cast("Json", found)
     return unresolved
 
 

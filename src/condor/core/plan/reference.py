@@ -94,8 +94,8 @@ def point(value: Json, path: str) -> Json | _Missing:
 def resolve_references(value: Json, result_of: Callable[[str], Json | _Missing]) -> Json | _Missing:
     """``value`` with every reference replaced by what it finds.
 
-    A member of an object whose reference finds nothing (or null) is left out. An array with such an
-    item is missing as a whole, since without it the others would move to a neighbour's place.
+    A value with a reference in it that finds nothing (or null) is missing as a whole: without that part
+    it would be another value than was planned.
 
     Args:
         result_of: the result of a step, or ``MISSING`` when it has none.
@@ -107,8 +107,13 @@ def resolve_references(value: Json, result_of: Callable[[str], Json | _Missing])
                 return MISSING
             found = point(result, str(value.get("path", "")))
             return MISSING if found is None else found
-        members = {key: resolve_references(item, result_of) for key, item in value.items()}
-        return {key: item for key, item in members.items() if not isinstance(item, _Missing)}
+        members: dict[str, Json] = {}
+        for key, part in value.items():
+            member = resolve_references(part, result_of)
+            if isinstance(member, _Missing):
+                return MISSING
+            members[key] = member
+        return members
     if isinstance(value, list | tuple):
         items: list[Json] = []
         for part in value:
