@@ -163,10 +163,10 @@ async def test_denying_a_planned_approval_with_abort(tmp_path: Path, ledger: Led
     """The plan's own gate aborts too, unless it says otherwise; the reason is said."""
     async with open_desk(tmp_path / "home", read_tool(ledger)) as desk:
         run = await desk.run(ask("p", "Release it?"), call("r", "book.read", after=["p"]))
-        end = await desk.deny(await desk.card(run["runId"]), reason="too early")
+        end = await desk.deny(await desk.card(run["runId"]), reason="not yet")
         assert end["status"] == "aborted"
         assert end["closing"].splitlines() == [
-            "⚠ Not completed: Release it? was declined by Bob Ode (too early). It was not run.",
+            "⚠ Not completed: the approval “Release it?” was declined by Bob Ode (not yet). It was not run.",
             "⚠ Not executed: “book.read” was not reached.",
         ]
 

@@ -56,8 +56,14 @@ def escape_sign(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Foreign text without line breaks and without what nobody can see."""
-    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    """Foreign text without line breaks; what nobody can see stands there as ``<U+202E>``."""
+    return " ".join("".join(map(_visible, text)).split())
+
+
+def _visible(char: str) -> str:
+    if char.isprintable():
+        return char
+    return " " if char.isspace() else f"<U+{ord(char):04X}>"
 
 
 def _said(step: StepEvidence) -> str:
