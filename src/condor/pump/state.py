@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from condor.core.compiler import graph_from_json
+from condor.core.graph import CompiledGraph, Progress
+from condor.core.ids import Digest
 from condor.core.outcome import StepStatus
 from condor.core.plan.revision import latest_graph
 from condor.core.recovery import DEFAULT_LIMITS, BreakerStop, CircuitBreakerLedger, ledger_from_json
@@ -20,12 +22,18 @@ from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from condor.core.graph import CompiledGraph, Node
+    from condor.core.graph import Node
     from condor.core.ids import Json, RunId, SessionId, StepId, SuspendId, TenantId
 
 
 #: What a run has spent that never needed recovery.
 _UNSPENT = CircuitBreakerLedger()
+_NO_GRAPH = CompiledGraph(nodes=(), digest=Digest(""))
+
+
+def _no_steps() -> Progress:
+    """Before there is a plan."""
+    return Progress(_NO_GRAPH)
 
 
 class StateUnreadable(Exception):
@@ -53,7 +61,7 @@ class RunState:
     #: What recovery has spent; stored as the payload ``ledger`` whenever something is charged.
     ledger: CircuitBreakerLedger = _UNSPENT
     steps: dict[StepId, StepRow] = field(default_factory=dict)
-    statuses: dict[StepId, StepStatus] = field(default_factory=dict)
+    statuses: Progress = field(default_factory=_no_steps)
     #: Every suspension of the run, in the order they were opened.
     suspensions: dict[SuspendId, SuspensionRow] = field(default_factory=dict)
     payloads: dict[str, bytes] = field(default_factory=dict)
@@ -106,11 +114,12 @@ class RunState:
     def adopt_graph(self, graph: CompiledGraph) -> None:
         """Take the compiled graph; every step is pending until a row says otherwise."""
         self.graph = graph
-        self.statuses = {node.step_id: StepStatus.PENDING for node in graph.nodes}
+        self.statuses = Progress(graph)
 
     def revise_graph(self, graph: CompiledGraph) -> None:
         """Take an edited revision; every step stands as it stood."""
         self.graph = graph
+        self.statuses.revise(graph)
 
     def open_breaker(self, stop: BreakerStop) -> None:
         """The run is over as far as recovery is concerned: what is in flight finishes, then it closes."""

@@ -30,7 +30,8 @@ class Frontier:
     blocked: tuple[tuple[Node, StepId], ...]
 
 
-def _blocked_by(node: Node, graph: CompiledGraph, statuses: Mapping[StepId, StepStatus]) -> StepId | None:
+def blocked_by(node: Node, graph: CompiledGraph, statuses: Mapping[StepId, StepStatus]) -> StepId | None:
+    """The step for whose sake this one cannot run, all that it waits for being settled; None: it can."""
     unfulfilled = [step for step in node.after if statuses[step] not in FULFILLED]
     for step in unfulfilled:
         # INVARIANT: nothing runs past a planned approval that a person did not give.
@@ -55,7 +56,7 @@ def frontier(graph: CompiledGraph, statuses: Mapping[StepId, StepStatus]) -> Fro
             continue
         if not all(now[step] in SETTLED for step in node.after):
             continue
-        culprit = _blocked_by(node, graph, now)
+        culprit = blocked_by(node, graph, now)
         if culprit is None:
             ready.append(node)
         else:

@@ -13,6 +13,8 @@ import re
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from condor.core.ids import exact_word
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -156,17 +158,13 @@ def _whole(limit: Limit, number: float) -> float:
 
 
 def _number(given: object) -> float | None:
-    match given:
-        case bool():
-            return None
-        case int():
-            return int(given)
-        case float():
-            return float(given) if math.isfinite(given) else None
-        case str():
-            return float(given) if _NUMBER.fullmatch(given) else None
-        case _:
-            return None
+    """A finite number, or a text that writes one plainly; decided by the real type alone."""
+    if type(given) is int:
+        return given
+    if type(given) is float:
+        return given if math.isfinite(given) else None
+    word = exact_word(given)
+    return float(word) if word is not None and _NUMBER.fullmatch(word) else None
 
 
 def limits_from(configured: Mapping[str, object]) -> Limits:

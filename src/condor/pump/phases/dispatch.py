@@ -11,7 +11,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from condor.core.errors import OurBug
-from condor.core.graph import Frontier, Node, frontier
 from condor.core.outcome import StepStatus, skipped
 from condor.pump.breaker import stop_if_out_of_time
 from condor.pump.leaf_runner import advance
@@ -21,6 +20,7 @@ from condor.pump.segment import waiting_status
 
 if TYPE_CHECKING:
     from condor.core.compiler.leaves import Suspend
+    from condor.core.graph import Frontier, Node
     from condor.core.ids import StepId
     from condor.pump.segment import Segment
 
@@ -74,10 +74,12 @@ def _frontier(segment: Segment) -> Frontier:
     state = segment.state
     # INVARIANT: dispatch comes after the plan was compiled.
     assert state.graph is not None, "dispatch without a graph"
-    front = frontier(state.graph, state.statuses)
-    for node, culprit in front.blocked:
-        segment.settle(node.step_id, skipped("upstream", f"because {culprit} did not succeed"))
-    return front
+    while True:
+        front = state.statuses.frontier(CONCURRENT_LEAVES_MAX)
+        for node, culprit in front.blocked:
+            segment.settle(node.step_id, skipped("upstream", f"because {culprit} did not succeed"))
+        if not front.blocked:
+            return front
 
 
 def _is_alone(segment: Segment, front: Frontier) -> bool:
