@@ -141,8 +141,15 @@ def _denied(state: RunState) -> tuple[frozenset[Digest], frozenset[str]]:
     return frozenset(calls), frozenset(effects)
 
 
-def invocation_of(state: RunState, given: ToolCallInput) -> Invocation:
-    """One call of the step's tool, before it has a key."""
+def invocation_of(
+    state: RunState,
+    given: ToolCallInput,
+    *,
+    approved_by: Principal | None = None,
+    key: str = "",
+    versions: Mapping[str, str] | None = None,
+) -> Invocation:
+    """One call of the step's tool; of an effect that is journalled, with its key."""
     return Invocation(
         tool=given.tool,
         args=given.args,
@@ -150,6 +157,9 @@ def invocation_of(state: RunState, given: ToolCallInput) -> Invocation:
         step_id=given.node.step_id,
         attempt=state.row(given.node.step_id).attempt,
         principal=state.requester,
+        approved_by=approved_by,
+        key=key,
+        versions=versions or {},
         answers=given.answers,
     )
 

@@ -127,8 +127,9 @@ async def _enter(segment: Segment, effect: _Effect) -> Suspend | None:
     """Enter the tool; what comes of it is a fact, whatever was answered meanwhile."""
     given, step_id = effect.given, effect.given.node.step_id
     returned = await segment.ports.toolbox.invoke(
-        replace(
-            invocation_of(segment.state, given),
+        invocation_of(
+            segment.state,
+            given,
             approved_by=effect.approved_by,
             key=effect.key,
             versions=effect.versions,
@@ -234,8 +235,9 @@ async def _resolve(segment: Segment, effect: _Effect, outcome: StepOutcome) -> S
     if given.tool.idempotent and again:
         return await _enter_again(segment, effect, charged(segment, retry))
     answer = await segment.ports.toolbox.reconcile(
-        replace(
-            invocation_of(segment.state, given),
+        invocation_of(
+            segment.state,
+            given,
             approved_by=effect.approved_by,
             key=effect.key,
             versions=effect.versions,

@@ -296,9 +296,11 @@ class Segment:
             for parked in moves.park:
                 state.suspensions[parked.suspend_id] = parked
             for closed in moves.decide:
-                state.suspensions[closed.suspend_id] = replace(
-                    state.suspensions[closed.suspend_id], status=closed.status, decided_by=closed.decided_by
-                )
+                card = state.suspensions[closed.suspend_id]
+                if card.status != closed.status:
+                    state.suspensions[closed.suspend_id] = replace(
+                        card, status=closed.status, decided_by=closed.decided_by
+                    )
             for used in moves.consume:
                 state.suspensions[used] = replace(state.suspensions[used], consumed=True)
         self._announce(committed)

@@ -45,6 +45,8 @@ class Staging:
 
     def joined(self, later: Staging) -> Staging:
         """Everything of both, in this order."""
+        if not self:
+            return later
         return Staging(
             steps={**self.steps, **later.steps},
             park=self.park + later.park,

@@ -220,6 +220,9 @@ def _step(node: Mapping[str, Any], row: StepRow | None, payloads: Mapping[str, b
 def _payload(payloads: Mapping[str, bytes], key: str) -> Any:
     """A payload; None where it was erased or is damaged, as a reader of history can live with both."""
     body = payloads.get(key)
-    with contextlib.suppress(ValueError):
-        return None if body is None else decode(body)
-    return None
+    if body is None:
+        return None
+    try:
+        return decode(body)
+    except ValueError:
+        return None

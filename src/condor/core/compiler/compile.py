@@ -153,16 +153,17 @@ def _link(draft: _Draft, ids: frozenset[StepId], inside: Mapping[str, list[StepI
 
 
 def _absolute(args: Mapping[str, Json], scope: _Scope) -> Mapping[str, Json]:
-    def walk(value: Json) -> Json:
-        if isinstance(value, Mapping):
-            if FROM in value:
-                return {**value, FROM: _find(str(value[FROM]), scope, "")}
-            return {key: walk(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [walk(item) for item in value]
-        return value
+    return {key: _absolute_value(item, scope) for key, item in args.items()}
 
-    return {key: walk(item) for key, item in args.items()}
+
+def _absolute_value(value: Json, scope: _Scope) -> Json:
+    if isinstance(value, Mapping):
+        if FROM in value:
+            return {**value, FROM: _find(str(value[FROM]), scope, "")}
+        return {key: _absolute_value(item, scope) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_absolute_value(item, scope) for item in value]
+    return value
 
 
 def _ordered(drafts: list[_Draft]) -> list[_Draft]:

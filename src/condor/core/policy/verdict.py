@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from condor.core.ids import exact_word
 from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op, is_supervised
-from condor.core.policy.rules import POLICY_RULES, Decision, PolicyRule
+from condor.core.policy.rules import POLICY_RULES, Decision
 
 Promotion = Literal[
     "destructive-op",
@@ -102,16 +102,6 @@ def _promotions(call: PolicyCall, context: PolicyContext) -> tuple[Promotion, ..
     return tuple(found)
 
 
-def _matches(
-    rule: PolicyRule, policy_class: PolicyClass | None, tier: HitlTier | None, *, supervised: bool
-) -> bool:
-    return (
-        rule.policy_class in (None, policy_class)
-        and rule.tier in (None, tier)
-        and rule.supervised in (None, supervised)
-    )
-
-
 def evaluate_tool_policy(call: PolicyCall, context: PolicyContext) -> PolicyVerdict:
     """May this call run without a human? (mission: the two-axis gate, tool-policy.ts:182-236)."""
     policy_class = _known_class(call.policy_class)
@@ -122,7 +112,13 @@ def evaluate_tool_policy(call: PolicyCall, context: PolicyContext) -> PolicyVerd
         tier = HitlTier.HIGH if promotions or exact_word(call.hitl_tier) == HitlTier.HIGH else HitlTier.LOW
     supervised = is_supervised(context.autonomy)
     # INVARIANT: the last row matches everything, so the search always ends in a row.
-    rule = next(row for row in POLICY_RULES if _matches(row, policy_class, tier, supervised=supervised))
+    rule = next(
+        row
+        for row in POLICY_RULES
+        if row.policy_class in (None, policy_class)
+        and row.tier in (None, tier)
+        and row.supervised in (None, supervised)
+    )
     return PolicyVerdict(
         decision=rule.decision,
         rule_id=rule.rule_id,
