@@ -85,12 +85,16 @@ check: lint types contracts ## the fast round: style, types, contracts, and the 
 
 .PHONY: test
 test: lint types contracts wire ## everything; the last line is pytest's
-	@$(BIN)/pytest $(PARALLEL) $(PYTEST_ARGS)
+	@$(BIN)/pytest $(PARALLEL) -m "not load" $(PYTEST_ARGS)
+
+.PHONY: load
+load: setup ## figures that take minutes: races, a thousand streams, latencies
+	@$(BIN)/pytest -m load -s $(PYTEST_ARGS)
 
 .PHONY: cover
 cover: setup wire ## the whole suite with branch coverage: the core whole, the rest nearly
 	@$(BIN)/coverage erase
-	@$(BIN)/pytest $(PARALLEL) --cov --cov-report= $(PYTEST_ARGS)
+	@$(BIN)/pytest $(PARALLEL) -m "not load" --cov --cov-report= $(PYTEST_ARGS)
 	@$(BIN)/coverage report --include='src/condor/core/*' --fail-under=100
 	@$(BIN)/coverage report --fail-under=95
 

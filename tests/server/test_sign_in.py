@@ -243,9 +243,9 @@ def test_nothing_is_served_without_a_setting() -> None:
     for mode in ("development", "demo"):
         for host in ("0.0.0.0", "192.0.2.7", "::", "example.org"):
             with pytest.raises(RefusedInput, match=r"127\.0\.0\.1 only"):
-                check_binding(mode, host)  # type: ignore[arg-type]
+                check_binding(mode, host)
         for host in ("127.0.0.1", "localhost", "::1"):
-            assert check_binding(mode, host) == mode  # type: ignore[arg-type]
+            assert check_binding(mode, host) == mode
     assert check_binding("tokens", "0.0.0.0") == "tokens"
 
 
