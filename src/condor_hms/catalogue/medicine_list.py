@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["current_orders", "medicine_list_tools", "order_row"]
+__all__ = ["ORDER_INTENTS", "current_orders", "medicine_list_tools", "order_row"]
 
 #: Intents that tell somebody to give a medicine; proposals and plans do not.
-_INTENTS = "order,original-order,reflex-order,filler-order,instance-order"
+ORDER_INTENTS = "order,original-order,reflex-order,filler-order,instance-order"
 _STATUSES = {"active": "Active", "on-hold": "On hold", "stopped": "Stopped", "all": "All"}
 
 
@@ -69,7 +69,7 @@ def medicine_list_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
 
 async def current_orders(hospital: Hospital, patient: str, status: str = "active") -> list[Resource]:
     """Orders of these statuses, in the order they were written; ``all`` gives every status."""
-    params = {"subject": patient, "intent": _INTENTS}
+    params = {"subject": patient, "intent": ORDER_INTENTS}
     if status != "all":
         params["status"] = status
     with reading():

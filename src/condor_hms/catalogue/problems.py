@@ -13,7 +13,9 @@ from condor_hms.catalogue.words import concept_text, day, plural, status_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["problem_rows", "problem_tools"]
+    from condor_hms.fhir.port import Resource
+
+__all__ = ["is_problem", "problem_row", "problem_rows", "problem_tools"]
 
 _STATUSES = {"active": "Active", "resolved": "Resolved", "all": "All"}
 #: FHIR condition-clinical codes that each choice means; "all" asks for no status.
@@ -62,16 +64,23 @@ async def problem_rows(hospital: Hospital, patient: str, status: str = "active")
         params["clinical-status"] = _CODES[status]
     with reading():
         found = await hospital.fhir.search("Condition", params)
-    return [
-        {
-            "reference": reference_of(row),
-            "text": concept_text(row.get("code")) or "problem not named",
-            "status": status_of(row.get("clinicalStatus")),
-            "onset": str(row.get("onsetDateTime") or (row.get("onsetPeriod") or {}).get("start") or "")[:10],
-        }
-        for row in found
-        if status_of(row.get("verificationStatus")) not in ("refuted", "entered-in-error")
-    ]
+    return [problem_row(row) for row in found if is_problem(row)]
+
+
+def is_problem(condition: Resource) -> bool:
+    """Whether it counts: what was refuted or entered in error does not."""
+    return status_of(condition.get("verificationStatus")) not in ("refuted", "entered-in-error")
+
+
+def problem_row(condition: Resource) -> dict[str, Any]:
+    """One problem, compact."""
+    began = condition.get("onsetDateTime") or (condition.get("onsetPeriod") or {}).get("start") or ""
+    return {
+        "reference": reference_of(condition),
+        "text": concept_text(condition.get("code")) or "problem not named",
+        "status": status_of(condition.get("clinicalStatus")),
+        "onset": str(began)[:10],
+    }
 
 
 def _report(args: Mapping[str, Any], value: Any) -> str:

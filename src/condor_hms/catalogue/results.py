@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["lab_results", "result_row", "result_tools"]
+__all__ = ["lab_results", "labs_sentence", "labs_value", "result_row", "result_tools"]
 
 _LOINC = "http://loinc.org"
 #: Results that count; one that was entered in error or cancelled is no result.
@@ -40,17 +40,7 @@ def result_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
         """Laboratory results of a patient, newest first; all tests, or those that are named."""
         who = identity(await require_patient(hospital, patient), hospital.today)
         found = await lab_results(hospital, patient, tests or (), since=since, until=until)
-        rows = [result_row(result) for result in found[:_ROWS_MAX]]
-        latest: dict[str, dict[str, Any]] = {}
-        for row in rows:
-            latest.setdefault(row["code"], row)
-        return {
-            "patient": who,
-            "tests": list(tests or ()),
-            "results": rows,
-            "latest": latest,
-            "more": len(found) - len(rows),
-        }
+        return labs_value(who, tests or (), [result_row(result) for result in found])
 
     return (
         tool(
@@ -67,6 +57,23 @@ def result_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             report=_report,
         )(search_labs),
     )
+
+
+def labs_value(
+    who: Mapping[str, Any], tests: Sequence[str], newest_first: Sequence[dict[str, Any]]
+) -> dict[str, Any]:
+    """What a tool about lab results hands back: newest rows, the latest of each test, the rest counted."""
+    rows = list(newest_first[:_ROWS_MAX])
+    latest: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        latest.setdefault(row["code"], row)
+    return {
+        "patient": who,
+        "tests": list(tests),
+        "results": rows,
+        "latest": latest,
+        "more": len(newest_first) - len(rows),
+    }
 
 
 def _arguments() -> tuple[ArgSpec, ...]:
@@ -149,6 +156,11 @@ def _value_of(result: Resource) -> Any:
 
 
 def _report(args: Mapping[str, Any], value: Any) -> str:
+    return labs_sentence(value)
+
+
+def labs_sentence(value: Any) -> str:
+    """Each test that was asked for with its latest results, or that there is none."""
     name, asked = value["patient"]["name"], value["tests"]
     by_test: dict[str, list[str]] = {}
     for row in value["results"]:

@@ -12,10 +12,21 @@ from condor import ArgSpec
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CLINICIANS", "DOSE_UNIT_HINT", "DOSE_VALUE_HINT", "Hint", "choice", "patient_arg"]
+__all__ = [
+    "CLINICIANS",
+    "DOSE_UNIT_HINT",
+    "DOSE_VALUE_HINT",
+    "PRIORITIES",
+    "Hint",
+    "choice",
+    "patient_arg",
+]
 
 #: Who may look at a patient's clinical record.
 CLINICIANS = ("doctor", "nurse", "pharmacist", "admin")
+
+#: FHIR R4 request-priority → label.
+PRIORITIES = {"routine": "Routine", "urgent": "Urgent", "asap": "ASAP", "stat": "STAT"}
 
 #: What ``ArgSpec.hint`` takes.
 Hint: TypeAlias = "dict[str, Any]"

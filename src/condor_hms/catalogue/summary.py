@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["summary_tools"]
+__all__ = ["VITALS", "overview", "overview_sentence", "summary_tools"]
 
 #: LOINC codes of the vital signs that a summary tells.
-_VITALS = {
+VITALS = {
     "85354-9": "Blood pressure",
     "8867-4": "Heart rate",
     "2708-6": "Oxygen saturation",
@@ -49,17 +49,9 @@ def summary_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             current_orders(hospital, patient),
             problem_rows(hospital, patient),
             lab_results(hospital, patient, tuple(LAB_TESTS)),
-            lab_results(hospital, patient, tuple(_VITALS), category="vital-signs"),
+            lab_results(hospital, patient, tuple(VITALS), category="vital-signs"),
         )
-        return {
-            "patient": who,
-            "allergyStatus": allergy_status(allergies),
-            "allergies": [allergy_row(row) for row in allergies if is_active_allergy(row)],
-            "medicines": [order_row(order) for order in orders],
-            "problems": problems,
-            "labs": _latest(labs),
-            "vitals": _latest(vitals),
-        }
+        return overview(who, allergies, orders, problems, labs, vitals)
 
     return (
         tool(
@@ -79,12 +71,32 @@ def summary_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     )
 
 
+def overview(
+    who: Mapping[str, Any],
+    allergies: Sequence[Resource],
+    orders: Sequence[Resource],
+    problems: Sequence[Mapping[str, Any]],
+    labs: Sequence[Resource],
+    vitals: Sequence[Resource],
+) -> dict[str, Any]:
+    """The parts of an overview, from what was read; results newest first."""
+    return {
+        "patient": who,
+        "allergyStatus": allergy_status(allergies),
+        "allergies": [allergy_row(row) for row in allergies if is_active_allergy(row)],
+        "medicines": [order_row(order) for order in orders],
+        "problems": list(problems),
+        "labs": _latest(labs),
+        "vitals": _latest(vitals),
+    }
+
+
 def _latest(newest_first: Sequence[Resource]) -> list[dict[str, Any]]:
     """The latest result of each test."""
     found: dict[str, dict[str, Any]] = {}
     for result in newest_first:
         row = _pressure(result_row(result), result)
-        row["test"] = _VITALS.get(row["code"], row["test"])
+        row["test"] = VITALS.get(row["code"], row["test"])
         found.setdefault(row["code"], row)
     return list(found.values())
 
@@ -105,6 +117,11 @@ def _pressure(row: dict[str, Any], result: Resource) -> dict[str, Any]:
 
 
 def _report(args: Mapping[str, Any], value: Any) -> str:
+    return overview_sentence(value)
+
+
+def overview_sentence(value: Any) -> str:
+    """Every part of an overview, in words."""
     allergies, medicines, problems = value["allergies"], value["medicines"], value["problems"]
     parts = [f"{value['patient']['text']}."]
     if allergies:

@@ -31,6 +31,7 @@ __all__ = [
     "IDEMPOTENCY_SYSTEM",
     "Written",
     "create",
+    "create_all",
     "find_own",
     "has_own_tag",
     "identified",
@@ -81,23 +82,46 @@ async def create(
         resource: without id; the key's identifier and tag are added here.
         signed: a ``Signature`` for the Provenance.
     """
+    return (await create_all(hospital, ctx, [resource], signed=signed))[0]
+
+
+async def create_all(
+    hospital: Hospital,
+    ctx: ToolContext,
+    resources: Sequence[Resource],
+    *,
+    signed: Mapping[str, Any] | None = None,
+    also: Sequence[Mapping[str, Any]] = (),
+) -> list[Written]:
+    """Write new resources with one Provenance in one transaction, once for the call's key.
+
+    Args:
+        resources: without ids; the first carries the key's identifier, the others the key and their number.
+        also: further entries of the transaction; a version conflict on one of them is the caller's.
+    """
     key = _key_of(ctx)
-    full_url = f"urn:uuid:{uuid.uuid5(_NAMESPACE, key)}"
-    entry = {
-        "fullUrl": full_url,
-        "resource": _stamped(resource, key),
-        "request": {
-            "method": "POST",
-            "url": resource["resourceType"],
-            "ifNoneExist": f"identifier={_query_token(key)}",
-        },
-    }
-    about = await _provenance(hospital, ctx, full_url, "CREATE", signed=signed)
-    result = await _transact(hospital, [entry, about])
-    outcome = result.outcomes[0]
-    return Written(
-        reference=outcome.reference, version=outcome.version, replayed=outcome.status == "unchanged"
-    )
+    entries, targets = [], []
+    for number, resource in enumerate(resources):
+        own = f"{key}:{number}" if number else key
+        full_url = f"urn:uuid:{uuid.uuid5(_NAMESPACE, own)}"
+        targets.append(full_url)
+        entries.append(
+            {
+                "fullUrl": full_url,
+                "resource": _stamped(resource, own, key),
+                "request": {
+                    "method": "POST",
+                    "url": resource["resourceType"],
+                    "ifNoneExist": f"identifier={_query_token(own)}",
+                },
+            }
+        )
+    about = await _provenance(hospital, ctx, targets, "CREATE", signed=signed)
+    result = await _transact(hospital, [*entries, *map(dict, also), about])
+    return [
+        Written(reference=outcome.reference, version=outcome.version, replayed=outcome.status == "unchanged")
+        for outcome in result.outcomes[: len(entries)]
+    ]
 
 
 async def update(
@@ -124,7 +148,7 @@ async def update(
         "resource": _tagged(after, key),
         "request": {"method": "PUT", "url": reference, "ifMatch": f'W/"{version_of(before)}"'},
     }
-    about = await _provenance(hospital, ctx, reference, "UPDATE", reason=reason)
+    about = await _provenance(hospital, ctx, [reference], "UPDATE", reason=reason)
     try:
         result = await _transact(hospital, [entry, about])
     except VersionConflict as conflict:
@@ -251,8 +275,8 @@ def _query_token(key: str) -> str:
     return quote(f"{IDEMPOTENCY_SYSTEM}|{key}", safe=":|")
 
 
-def _stamped(resource: Resource, key: str) -> Resource:
-    identifier = {"system": IDEMPOTENCY_SYSTEM, "value": key}
+def _stamped(resource: Resource, own: str, key: str) -> Resource:
+    identifier = {"system": IDEMPOTENCY_SYSTEM, "value": own}
     return _tagged({**resource, "identifier": [*(resource.get("identifier") or []), identifier]}, key)
 
 
@@ -272,7 +296,7 @@ def _tagged(resource: Resource, key: str) -> Resource:
 async def _provenance(
     hospital: Hospital,
     ctx: ToolContext,
-    target: str,
+    targets: Sequence[str],
     activity: Literal["CREATE", "UPDATE"],
     *,
     reason: str = "",
@@ -288,7 +312,7 @@ async def _provenance(
     resource: dict[str, Any] = {
         "resourceType": "Provenance",
         "meta": {"tag": [{"system": IDEMPOTENCY_SYSTEM, "code": ctx.idempotency_key}]},
-        "target": [{"reference": target}],
+        "target": [{"reference": target} for target in targets],
         "recorded": _clock_time(ctx),
         "activity": {
             "coding": [{"system": "http://terminology.hl7.org/CodeSystem/v3-DataOperation", "code": activity}]

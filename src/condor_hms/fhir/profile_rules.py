@@ -108,6 +108,45 @@ def new_order_is_complete(resource: Resource) -> Iterator[Issue]:
         yield Issue(path="MedicationRequest.dosageInstruction", rule="required", message=message)
 
 
+def new_request_is_complete(resource: Resource) -> Iterator[Issue]:
+    """Ours: a new active order says who gives it and for what day or since when it stands."""
+    if resource.get("status") != "active" or resource.get("intent") not in _ORDERS:
+        return
+    for name in ("requester", "authoredOn"):
+        if name not in resource:
+            yield Issue(
+                path=f"ServiceRequest.{name}",
+                rule="required",
+                message="an order names who gives it, and when",
+            )
+
+
+def appointment_holds(resource: Resource) -> Iterator[Issue]:
+    """app-1 to app-3 of R4: somebody takes part, start and end go together, and a booked one has both."""
+    for place, participant in elements_at(resource, "participant"):
+        if not participant.keys() & {"type", "actor"}:
+            yield Issue(path=place, rule="app-1", message="name an actor or a type")
+    both = {"start", "end"} & resource.keys()
+    if len(both) == 1:
+        yield Issue(path="Appointment", rule="app-2", message="start and end go together")
+    if not both and resource.get("status") not in ("proposed", "cancelled", "waitlist"):
+        yield Issue(path="Appointment.start", rule="app-3", message="this status needs start and end")
+
+
+def ends_after_it_starts(resource: Resource) -> Iterator[Issue]:
+    """Ours: what has a start and an end on itself ends later."""
+    start, end = date_range(resource.get("start", "")), date_range(resource.get("end", ""))
+    if start is not None and end is not None and end[1] <= start[0]:
+        path = f"{resource['resourceType']}.end"
+        yield Issue(path=path, rule="per-1", message="it is not after the start")
+
+
+def task_says_what_to_do(resource: Resource) -> Iterator[Issue]:
+    """Ours: a task has a description or a code; an empty one reaches nobody."""
+    if not str(resource.get("description", "")).strip() and not says_something(resource.get("code")):
+        yield Issue(path="Task.description", rule="required", message="say what is to be done")
+
+
 def nothing_changes_the_meaning(resource: Resource) -> Iterator[Issue]:
     """R4: whoever does not understand a modifier must not act on the resource; this record knows none."""
     for name in ("modifierExtension", "implicitRules"):
@@ -133,6 +172,18 @@ RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
         period_in_order("dispenseRequest.validityPeriod"),
         period_in_order("dosageInstruction.timing.repeat.boundsPeriod"),
     ),
+    "Appointment": (nothing_changes_the_meaning, appointment_holds, ends_after_it_starts),
+    "ServiceRequest": (
+        nothing_changes_the_meaning,
+        period_in_order("occurrencePeriod"),
+    ),
+    "Slot": (nothing_changes_the_meaning, ends_after_it_starts),
+    "Task": (
+        nothing_changes_the_meaning,
+        task_says_what_to_do,
+        period_in_order("restriction.period"),
+        period_in_order("executionPeriod"),
+    ),
     "Flag": (
         nothing_changes_the_meaning,
         period_in_order("period"),
@@ -143,4 +194,5 @@ RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
 #: By type: hold only for the first version; what was loaded without it may still be stopped.
 CREATE_RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
     "MedicationRequest": (new_order_is_complete,),
+    "ServiceRequest": (new_request_is_complete,),
 }

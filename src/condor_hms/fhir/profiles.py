@@ -157,6 +157,131 @@ _FLAG = Profile(
     states=States(path="status", moves=_moves({"entered-in-error": ""})),
 )
 
+_SERVICE_REQUEST = Profile(
+    codes={
+        "status": "request-status",
+        "intent": "request-intent",
+        "priority": "request-priority",
+        **_SHARED_CODES,
+    },
+    targets={
+        # R4 also allows Group, Location and Device; an order of ours is for one patient.
+        "subject": ("Patient",),
+        "encounter": ("Encounter",),
+        "requester": (*_CLINICIANS, "Organization", "Patient", "RelatedPerson", "Device"),
+        "performer": (*_AGENTS, "CareTeam", "HealthcareService"),
+        "reasonReference": ("Condition", "Observation", "DiagnosticReport", "DocumentReference"),
+        "basedOn": ("CarePlan", "ServiceRequest", "MedicationRequest"),
+        "replaces": ("ServiceRequest",),
+        "specimen": ("Specimen",),
+        "insurance": ("Coverage", "ClaimResponse"),
+        "supportingInfo": _ANY,
+        "relevantHistory": ("Provenance",),
+        "locationReference": ("Location",),
+    },
+    literal=("subject",),
+    # R4 has code 0..1; ours: an order for nothing is none.
+    spoken=("code",),
+    fixed={"subject.reference": _NEW_PATIENT, "intent": _NEW_ORDER, "code": _NEW_ORDER},
+    states=States(
+        path="status",
+        moves=_moves(
+            {
+                "draft": "draft active revoked entered-in-error",
+                "active": "active on-hold completed revoked entered-in-error",
+                "on-hold": "on-hold active completed revoked entered-in-error",
+                "completed": "entered-in-error",
+                "revoked": "entered-in-error",
+                "entered-in-error": "",
+            }
+        ),
+    ),
+)
+
+_APPOINTMENT = Profile(
+    codes={
+        "status": "appointmentstatus",
+        "participant.status": "participationstatus",
+        "participant.required": "participantrequired",
+        **_SHARED_CODES,
+    },
+    targets={
+        "slot": ("Slot",),
+        "basedOn": ("ServiceRequest",),
+        "reasonReference": ("Condition", "Procedure", "Observation", "ImmunizationRecommendation"),
+        "supportingInformation": _ANY,
+        "participant.actor": (
+            "Patient",
+            *_CLINICIANS,
+            "RelatedPerson",
+            "Device",
+            "HealthcareService",
+            "Location",
+        ),
+    },
+    literal=("slot",),
+    states=States(
+        path="status",
+        moves=_moves(
+            {
+                "booked": "booked arrived checked-in fulfilled cancelled noshow entered-in-error",
+                "cancelled": "entered-in-error",
+                "fulfilled": "entered-in-error",
+                "noshow": "entered-in-error",
+                "entered-in-error": "",
+            }
+        ),
+    ),
+)
+
+_SLOT = Profile(
+    codes={"status": "slotstatus", **_SHARED_CODES},
+    targets={"schedule": ("Schedule",)},
+    literal=("schedule",),
+    fixed={
+        "schedule.reference": "a slot stays in its schedule: make another one",
+        "start": "a slot cannot move: make another one",
+        "end": "a slot cannot move: make another one",
+    },
+    states=States(path="status", moves=_moves({"entered-in-error": ""})),
+)
+
+_TASK = Profile(
+    codes={
+        "status": "task-status",
+        "intent": "task-intent",
+        "priority": "request-priority",
+        **_SHARED_CODES,
+    },
+    targets={
+        "for": ("Patient",),
+        "focus": _ANY,
+        "basedOn": _ANY,
+        "partOf": ("Task",),
+        "encounter": ("Encounter",),
+        "requester": _AGENTS,
+        "owner": (*_AGENTS, "CareTeam", "HealthcareService"),
+        "location": ("Location",),
+        "reasonReference": _ANY,
+        "insurance": ("Coverage", "ClaimResponse"),
+        "relevantHistory": ("Provenance",),
+    },
+    literal=("for",),
+    fixed={"for.reference": _NEW_PATIENT},
+    states=States(
+        path="status",
+        moves=_moves(
+            {
+                "rejected": "entered-in-error",
+                "cancelled": "entered-in-error",
+                "failed": "entered-in-error",
+                "completed": "entered-in-error",
+                "entered-in-error": "",
+            }
+        ),
+    ),
+)
+
 _PROVENANCE = Profile(
     codes={"entity.role": "provenance-entity-role"},
     targets={
@@ -176,6 +301,10 @@ _PROVENANCE = Profile(
 PROFILES: dict[str, Profile] = {
     "AllergyIntolerance": _ALLERGY,
     "MedicationRequest": _MEDICATION_REQUEST,
+    "Appointment": _APPOINTMENT,
     "Flag": _FLAG,
     "Provenance": _PROVENANCE,
+    "ServiceRequest": _SERVICE_REQUEST,
+    "Slot": _SLOT,
+    "Task": _TASK,
 }

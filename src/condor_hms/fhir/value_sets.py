@@ -57,6 +57,43 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
         "proposal plan order original-order reflex-order filler-order instance-order option",
     ),
     ("request-priority", "http://hl7.org/fhir/request-priority", "routine urgent asap stat"),
+    (
+        "request-status",
+        "http://hl7.org/fhir/request-status",
+        "draft active on-hold revoked completed entered-in-error unknown",
+    ),
+    (
+        "request-intent",
+        "http://hl7.org/fhir/request-intent",
+        "proposal plan directive order original-order reflex-order filler-order instance-order option",
+    ),
+    (
+        "appointmentstatus",
+        "http://hl7.org/fhir/appointmentstatus",
+        "proposed pending booked arrived fulfilled cancelled noshow entered-in-error checked-in waitlist",
+    ),
+    (
+        "participationstatus",
+        "http://hl7.org/fhir/participationstatus",
+        "accepted declined tentative needs-action",
+    ),
+    ("participantrequired", "http://hl7.org/fhir/participantrequired", "required optional information-only"),
+    (
+        "slotstatus",
+        "http://hl7.org/fhir/slotstatus",
+        "busy free busy-unavailable busy-tentative entered-in-error",
+    ),
+    (
+        "task-status",
+        "http://hl7.org/fhir/task-status",
+        "draft requested received accepted rejected ready cancelled in-progress on-hold failed completed "
+        "entered-in-error",
+    ),
+    (
+        "task-intent",
+        "http://hl7.org/fhir/task-intent",
+        "unknown proposal plan order original-order reflex-order filler-order instance-order option",
+    ),
     ("flag-status", "http://hl7.org/fhir/flag-status", "active inactive entered-in-error"),
     (
         "provenance-entity-role",
