@@ -186,6 +186,36 @@ async def test_a_stop_while_the_run_closes(tmp_path: Path, ledger: Ledger) -> No
         assert (await other)["status"] == "succeeded"
 
 
+@pytest.mark.parametrize("what", ["answer", "deny", "start", "stop"])
+async def test_a_caller_that_goes_away_leaves_nothing_standing(
+    tmp_path: Path, ledger: Ledger, what: str
+) -> None:
+    """A client disconnects while its unit is on the way to the disk: what was stored is gone on from."""
+    writer = HeldWriter()
+    tools = (read_tool(ledger), write_tool(ledger))
+    async with open_desk(tmp_path / "home", *tools, faults=writer.faults) as desk:
+        step = call("w", "book.write", record="a", value="x")
+        run_id = "" if what == "start" else (await desk.run(step))["runId"]
+        writer.faults.arm()
+        match what:
+            case "start":
+                caller = asyncio.ensure_future(desk.run(step))
+            case "stop":
+                caller = asyncio.ensure_future(desk.condor.stop(run_id, principal=BOB))
+            case _:
+                given = {"approved": what == "answer"}
+                caller = asyncio.ensure_future(desk.answer(await desk.card(run_id), given))
+        await writer.held()
+        caller.cancel()
+        await turns()
+        writer.let_go()
+        await desk.run(call("r", "book.read"))  # whose units are behind that one
+        end = await desk.rest(run_id or (await desk.condor._stored().runs())[-1].run_id)
+        ends = {"answer": "succeeded", "deny": "aborted", "start": "suspended", "stop": "aborted"}
+        assert (caller.cancelled(), end["status"]) == (True, ends[what])
+        assert ledger.count() == (1 if what == "answer" else 0)
+
+
 async def test_a_stop_that_comes_too_late_says_so(tmp_path: Path, ledger: Ledger) -> None:
     """An ended run stays as it ended."""
     async with open_desk(tmp_path / "home", read_tool(ledger)) as desk:

@@ -28,10 +28,11 @@ class LocalDispatcher:
 
     async def drain(self, grace_s: float) -> None:
         """Wait for what runs, then cancel what is left: its runs go on at the next start."""
-        if not self._tasks:
-            return
-        _done, late = await asyncio.wait(self._tasks, timeout=grace_s)
+        loop = asyncio.get_running_loop()
+        until = loop.time() + grace_s
+        while self._tasks and (left_s := until - loop.time()) > 0:
+            await asyncio.wait(self._tasks, timeout=left_s)
+        late = list(self._tasks)
         for task in late:
             task.cancel()
-        if late:
-            await asyncio.gather(*late, return_exceptions=True)
+        await asyncio.gather(*late, return_exceptions=True)

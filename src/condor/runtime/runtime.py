@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from condor.core.errors import OurBug, RefusedInput, StoreUnavailable, UnknownId
 from condor.core.run import TERMINAL, Principal, RunEvent, RunStatus
@@ -28,15 +28,15 @@ from condor.pump.segment import PumpPorts, RunLost, Segment
 from condor.pump.state import StateUnreadable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Coroutine
 
     from condor.core.ids import RunId, SessionId
     from condor.ports.dispatcher import Dispatcher
     from condor.ports.store import Claimed, RequestClaim, StoredRun
-    from condor.pump.phases import Phase
     from condor.runtime.hub import EventHub
 
 _log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
 #: Statuses in which nothing of a run moves by itself.
 AT_REST = TERMINAL | {RunStatus.SUSPENDED}
@@ -86,18 +86,21 @@ class Runtime:
             PlanRefused: nothing is stored.
             RefusedInput: its key was used for another request; nothing is stored.
         """
+        return await self._followed_up("start", self._start(wanted))
+
+    async def _start(self, wanted: StartRun) -> tuple[Run, Segment | None]:
         claim = wanted.claim
         taken = claim and await self._ports.store.claimed(claim.principal_id, claim.key)
         if claim and taken:
-            return await self._again(claim, taken)
+            return await self._again(claim, taken), None
         try:
             segment = await admit(wanted, self._ports)
         except Conflict as conflict:
             if claim is None or conflict.claimed is None:
                 raise
-            return await self._again(claim, conflict.claimed)
-        self._drive(segment, dispatch if segment.state.graph is not None else plan)
-        return Run(id=segment.state.run_id, session_id=segment.state.session_id, status=segment.state.status)
+            return await self._again(claim, conflict.claimed), None
+        state = segment.state
+        return Run(id=state.run_id, session_id=state.session_id, status=state.status), segment
 
     async def _again(self, claim: RequestClaim, taken: Claimed) -> Run:
         """The run that a request made when it was first sent."""
@@ -117,12 +120,13 @@ class Runtime:
         Raises:
             UnknownId, AnswerRefused: nothing was changed.
         """
+        return await self._followed_up("resume", self._resume(wanted))
+
+    async def _resume(self, wanted: ResumeRun) -> tuple[Accepted, Segment | None]:
         accepted = await answer(wanted, self._ports)
-        if accepted.segment is not None:
-            self._drive(accepted.segment, dispatch)
-        else:
+        if accepted.segment is None:
             self._wake(accepted.run_id)
-        return accepted
+        return accepted, accepted.segment
 
     async def stop(self, run_id: str, principal: Principal, reason: str = "") -> None:
         """Stop a run: cards are withdrawn, what is in flight finishes, then it closes as aborted.
@@ -130,8 +134,12 @@ class Runtime:
         Raises:
             UnknownId, RunNotSuspendedError: nothing was changed.
         """
+        await self._followed_up("stop", self._stop(run_id, principal, reason))
+
+    async def _stop(self, run_id: str, principal: Principal, reason: str) -> tuple[None, Segment | None]:
         await stop(run_id, principal, reason, self._ports)
         self._wake(run_id)
+        return None, None
 
     async def watch(self, run_id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[RunEvent]:
         """The run's events from the log: replayed, then live.
@@ -227,7 +235,7 @@ class Runtime:
         except StoreUnavailable:
             self._stranded.add(run_id)
             return False
-        self._drive(segment, dispatch if state.graph is not None else plan)
+        self._dispatcher.dispatch(run_id, self._to_its_rest(self._take(segment)))
         return True
 
     def _wake(self, run_id: str) -> None:
@@ -235,15 +243,40 @@ class Runtime:
         if live is not None:
             live.segment.wake.set()
 
-    def _drive(self, segment: Segment, phase: Phase) -> None:
-        live = _Live(segment=segment)
-        self._live[segment.state.run_id] = live
-        self._dispatcher.dispatch(segment.state.run_id, self._to_its_rest(live, phase))
+    async def _followed_up(self, name: str, work: Coroutine[Any, Any, tuple[_T, Segment | None]]) -> _T:
+        """What ``work`` says; what it stored is followed up although its caller is cancelled meanwhile.
 
-    async def _to_its_rest(self, live: _Live, phase: Phase) -> None:
+        A cancelled caller does not take its unit back: it may be on disk, and somebody must go on from it.
+        """
+        told: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
+        self._dispatcher.dispatch(name, self._carry_out(work, told))
+        return await told
+
+    async def _carry_out(
+        self, work: Coroutine[Any, Any, tuple[_T, Segment | None]], told: asyncio.Future[_T]
+    ) -> None:
+        try:
+            said, segment = await work
+        except BaseException as fault:
+            if not told.done():
+                told.set_exception(fault)
+            if not isinstance(fault, Exception):
+                raise
+            return
+        live = self._take(segment) if segment is not None else None
+        if not told.done():
+            told.set_result(said)
+        if live is not None:
+            await self._to_its_rest(live)
+
+    def _take(self, segment: Segment) -> _Live:
+        live = self._live[segment.state.run_id] = _Live(segment=segment)
+        return live
+
+    async def _to_its_rest(self, live: _Live) -> None:
         run_id = live.segment.state.run_id
         try:
-            await drive(live.segment, phase)
+            await drive(live.segment, dispatch if live.segment.state.graph is not None else plan)
         except StoreUnavailable:
             _log.exception("run %s stands still: the store takes nothing; it is taken up again", run_id)
             self._stranded.add(run_id)
