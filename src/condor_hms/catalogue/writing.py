@@ -354,7 +354,7 @@ async def _transact(hospital: Hospital, entries: list[dict[str, Any]]) -> Transa
         raise
     except Unavailable as error:
         raise ToolError(
-            f"the record did not answer ({error.reason}); it is not known whether the write was applied",
+            f"the record did not answer ({error.reason})",
             retryable=True,
             effect="unknown",
             code="record_unavailable",

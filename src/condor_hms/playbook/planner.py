@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from condor_hms.playbook import allergy, discontinue, flag, interactions, prescribe, reads
+from condor_hms.playbook import allergy, discontinue, flag, interactions, lab_orders, prescribe, reads
 from condor_hms.playbook.draft import TEXT_CHARS_MAX, Draft, has_invisible, normalise
 from condor_hms.playbook.medicines import take_medicines
 from condor_hms.playbook.names import take_identifiers
@@ -114,6 +114,8 @@ def _writes(draft: Draft) -> list[Kind]:
     has_medicine = bool(take_medicines(draft.part(0, len(draft.low))))
     if draft.has(discontinue.CUE) or (draft.has(discontinue.WEAK_CUE) and has_medicine):
         found.append(("stop a medicine", discontinue.plan_discontinue))
+    if lab_orders.is_asked(draft):
+        found.append(("order lab tests", lab_orders.plan_lab_order))
     # “Put an allergy on her record” is no prescription.
     starts = draft.has(prescribe.CUE if not found else prescribe.STRONG_CUE)
     if starts or (not found and has_medicine and draft.has(prescribe.ADD_CUE)):

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from condor_hms.playbook.draft import Draft
     from condor_hms.playbook.reading import Reading
 
-__all__ = ["plan_read"]
+__all__ = ["OVERVIEW", "plan_read"]
 
-_OVERVIEW = pattern(
+OVERVIEW = pattern(
     r"overview|summary|summari[sz]e|snapshot|run-?down|recap|low-?down|brief(?:ing)?|catch me up(?: on)?"
     r"|at a glance|(?:bring|get) me up to (?:speed|date)(?: on| with)?|tell me about"
     # Politeness is taken before: “what do I need to know about” has lost its middle.
@@ -103,10 +103,10 @@ def plan_read(reading: Reading) -> Plan:
 
 def _parts(draft: Draft, dates: dict[str, str]) -> list[tuple[str, dict[str, Any]]]:
     """Which tools, in the catalogue's order; an overview holds the lists, but not the course of a test."""
-    overview = draft.has(_OVERVIEW)
+    overview = draft.has(OVERVIEW)
     medicines = draft.has(_MEDICINES) or draft.has(_ON_WHAT) or _is_on(draft)
     allergies, problems = draft.has(_ALLERGIES), draft.has(_PROBLEMS)
-    for shape in (_OVERVIEW, _ALLERGIES, _MEDICINES, _PROBLEMS):
+    for shape in (OVERVIEW, _ALLERGIES, _MEDICINES, _PROBLEMS):
         draft.take_all(shape)
     tests = TESTS.take(draft)
     results = draft.has(_RESULTS)

@@ -16,6 +16,7 @@ KINDS: tuple[tuple[str, str], ...] = (
     ("prescribe", "Start Melissa Smith on nitrofurantoin 100 mg twice a day for 5 days for UTI"),
     ("stop a medicine", "Stop Helen Coleman's celecoxib because of an interaction"),
     ("record an allergy", "Record that John Hernandez is allergic to ibuprofen: angioedema, severe"),
+    ("order lab tests", "Order an urgent potassium on John Hernandez"),
     ("set a flag", "Flag Helen Coleman as a falls risk"),
 )
 #: Of a request only so much is quoted back.
