@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     import datetime
     from collections.abc import Sequence
 
+    from condor.core.plan.repair import PlanFault
     from condor.core.policy import ToolDescriptor
     from condor.core.recovery import GateVerb, PlanMutationEvidence
     from condor.core.run import Principal
@@ -47,10 +48,7 @@ class RepairRequest:
     asked: PlanningRequest
     #: The plan as it gave it.
     candidate: object
-    #: Stable word and one line for what is wrong, and the JSON pointer to the place.
-    code: str
-    fault: str
-    path: str
+    fault: PlanFault
 
 
 @runtime_checkable

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from condor.core.compiler import compile_plan, graph_to_json
 from condor.core.errors import PlanRefused, RequestNotUnderstood
 from condor.core.plan import parse_plan
+from condor.core.plan.repair import fault_of, may_be_repaired
 from condor.core.run import EventKind, RunStatus
-from condor.ports.model import PlanningRequest
+from condor.ports.model import PlanningRequest, RepairingPlanner, RepairRequest
 from condor.pump.phases.close import end_without_plan
 from condor.pump.phases.dispatch import dispatch
 from condor.pump.phases.result import Next, PhaseResult, Stopped
@@ -21,7 +22,10 @@ from condor.pump.segment import LookAgain
 from condor.pump.staging import Staging
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
     from condor.core.graph import CompiledGraph
+    from condor.core.plan.repair import PlanFault
     from condor.pump.segment import Segment
 
 _log = logging.getLogger(__name__)
@@ -30,8 +34,19 @@ _log = logging.getLogger(__name__)
 PLANNING_S_MAX = 300.0
 
 
-def stage_plan(segment: Segment, plan: object, graph: CompiledGraph, into: Staging | None = None) -> None:
-    """Stage a compiled plan; the segment adopts its graph once that is stored."""
+def stage_plan(
+    segment: Segment,
+    plan: object,
+    graph: CompiledGraph,
+    into: Staging | None = None,
+    *,
+    repaired: PlanFault | None = None,
+) -> None:
+    """Stage a compiled plan; the segment adopts its graph once that is stored.
+
+    Args:
+        repaired: what was wrong with the candidate that its planner mended.
+    """
     segment.payload("plan", plan, into)
     segment.payload("graph", graph_to_json(graph), into)
     segment.event(
@@ -42,6 +57,7 @@ def stage_plan(segment: Segment, plan: object, graph: CompiledGraph, into: Stagi
         steps=len(graph.nodes),
         plan="plan",
         graph="graph",
+        repaired=repaired.code if repaired is not None else None,
     )
 
 
@@ -50,8 +66,7 @@ async def plan(segment: Segment) -> PhaseResult:
     if segment.state.halt is not None:
         return Stopped()
     try:
-        proposed = await _proposed(segment)
-        graph = compile_plan(parse_plan(proposed), segment.ports.toolbox.known())
+        proposed, graph, repaired = await _runnable(segment)
     except RequestNotUnderstood as refusal:
         return await end_without_plan(segment, refusal.code, str(refusal))
     except PlanRefused as refusal:
@@ -59,25 +74,46 @@ async def plan(segment: Segment) -> PhaseResult:
             segment, refusal.code, f"the planner made a plan that cannot be run: {refusal}"
         )
     moves = Staging()
-    stage_plan(segment, proposed, graph, moves)
+    stage_plan(segment, proposed, graph, moves, repaired=repaired)
     await segment.commit(moves, status=RunStatus.EXECUTING, cause="planned")
     segment.state.adopt_graph(graph)
     return Next(dispatch)
 
 
-async def _proposed(segment: Segment) -> object:
-    """What the planner proposes.
+async def _runnable(segment: Segment) -> tuple[object, CompiledGraph, PlanFault | None]:
+    """A candidate that can be run, its graph, and what was wrong with the one before it.
+
+    Raises:
+        PlanRefused: the planner cannot repair its plan, or its repair cannot be run either.
+        RequestNotUnderstood, LookAgain: as ``_thought_of``.
+    """
+    planner, asked = segment.ports.planner, _request(segment)
+    if planner is None:
+        raise RequestNotUnderstood(
+            "no planner is configured, so a request in words cannot be planned; give a plan instead"
+        )
+    candidate, fault, candidates = await _thought_of(segment, planner.plan(asked)), None, 1
+    while True:
+        try:
+            graph = compile_plan(parse_plan(candidate), segment.ports.toolbox.known())
+        except PlanRefused as refusal:
+            if not isinstance(planner, RepairingPlanner) or not may_be_repaired(candidates):
+                raise
+            fault, candidates = fault_of(refusal), candidates + 1
+            mend = planner.repair(RepairRequest(asked=asked, candidate=candidate, fault=fault))
+            candidate = await _thought_of(segment, mend)
+        else:
+            return candidate, graph, fault
+
+
+async def _thought_of(segment: Segment, work: Awaitable[object]) -> object:
+    """What a planner that was asked says.
 
     Raises:
         RequestNotUnderstood: it has no plan, no time, or there is none.
         LookAgain: the run was stopped meanwhile.
     """
-    planner = segment.ports.planner
-    if planner is None:
-        raise RequestNotUnderstood(
-            "no planner is configured, so a request in words cannot be planned; give a plan instead"
-        )
-    thinking = asyncio.ensure_future(planner.plan(_request(segment)))
+    thinking = asyncio.ensure_future(work)
     woken = asyncio.ensure_future(segment.wake.wait())
     try:
         await asyncio.wait({thinking, woken}, timeout=PLANNING_S_MAX, return_when=asyncio.FIRST_COMPLETED)
