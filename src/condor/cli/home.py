@@ -29,6 +29,8 @@ DEFAULT_HOME = ".condor"
 PACKS_VARIABLE = "CONDOR_PACKS"
 #: Where the database is when it is not in the home.
 DATABASE_VARIABLE = "CONDOR_DATABASE_URL"
+#: Tools of a demonstration that go wrong on purpose: ``TOOL=KIND[:TIMES],…`` (``condor.testing``).
+FAULTS_VARIABLE = "CONDOR_FAULTS"
 #: Longest ``home.json``, in bytes; ours has a hundred.
 _FILE_BYTES_MAX = 64 * 1024
 _GROUP = "condor.packs"
@@ -224,4 +226,14 @@ def packs_of(place: Place) -> tuple[Pack, ...]:
             raise RefusedInput(
                 f"no pack {show(name)} is installed; there are {', '.join(sorted(installed)) or 'none'}"
             )
-    return tuple(installed[name] for name in place.packs)
+    packs = tuple(installed[name] for name in place.packs)
+    wanted = os.environ.get(FAULTS_VARIABLE, "")
+    return _faulty(packs, wanted) if place.is_demo and wanted.strip() else packs
+
+
+def _faulty(packs: tuple[Pack, ...], wanted: str) -> tuple[Pack, ...]:
+    """Packs whose tools go wrong on purpose, to see what a run does then."""
+    from condor.testing.tool_faults import FaultyPack, read_fault
+
+    faults = dict(read_fault(part.strip()) for part in wanted.split(",") if part.strip())
+    return tuple(FaultyPack(pack, faults) for pack in packs)
