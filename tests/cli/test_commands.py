@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
 from typing import TYPE_CHECKING
 
@@ -311,3 +312,49 @@ def test_a_plan_comes_from_standard_input(shell: Shell) -> None:
     done = shell.run("run", "--plan", "-", "--as", "mia", "--json", stdin=json.dumps(REFUND).encode())
     assert done.code == 3
     assert done.lines[-1]["run"]["plan"] == REFUND
+
+
+def test_a_shown_command_acts_as_the_same_person(shell: Shell) -> None:
+    """What is to be typed names who acts and the home, where a command would not find them by itself."""
+    question = shell.plan({"steps": [{"id": "q", "tool": "shop.survey"}]})
+    hints = [line for line in shell.run("run", "--plan", question).out.splitlines() if line[:7] == "condor "]
+    assert len(hints) == 2
+    assert not any("--as" in line or "--home" in line for line in hints)
+    done = shell.run("run", "--plan", shell.plan(REFUND), "--as", "cleo", "--home", "my home")
+    (run,) = shell.run("runs", "--json", "--home", "my home").json
+    for shown in (done, shell.run("show", run["runId"], "--why", "--home", "my home")):
+        assert re.search(r"condor approve sus_\w+ --as cleo --home 'my home'", shown.words)
+        assert re.search(r"condor deny sus_\w+ --reason … --as cleo --home 'my home'", shown.words)
+
+
+def test_a_question_says_how_to_end_its_run(shell: Shell) -> None:
+    """Who will not answer is told of `condor stop`: beside the card, and by `deny`, which is no answer."""
+    plan = shell.plan({"steps": [{"id": "q", "tool": "shop.survey"}]})
+    done = shell.run("run", "--plan", plan, "--as", "mia")
+    (run,) = shell.run("runs", "--json").json
+    stop = f"condor stop {run['runId']} --reason … --as mia"
+    assert done.code == 3
+    assert stop in done.words
+    (card,) = shell.run("pending", "--json").json
+    denied = shell.run("deny", card["suspendId"], "--reason", "no", "--as", "mia")
+    assert denied.code == 2
+    assert f"(to end the run instead: {stop})" in denied.err
+    assert denied.err.count("\n") == 1
+    assert shell.run("stop", run["runId"], "--reason", "no", "--as", "mia").code == 0
+    assert shell.run("show", run["runId"], "--json").json["status"] == "aborted"
+
+
+def test_a_card_shows_what_was_asked_and_by_whom(shell: Shell) -> None:
+    """An approver can hold the request against the call, wherever the card is drawn."""
+    done = shell.run("run", "refund A-1\u202e", "--as", "cleo")
+    (run,) = shell.run("runs", "--json").json
+    for shown in (done, shell.run("show", run["runId"])):
+        assert "The request, in the requester's words" in shown.words
+        assert "refund A-1<U+202E> by Cleo (cleo)" in shown.words
+    (card,) = shell.run("pending", "--json").json
+    assert card["request"] == "refund A-1\u202e"
+    assert "asked: refund A-1<U+202E>" in shell.run("pending").words
+    assert (
+        "a plan, no words, by Mia (mia)"
+        in shell.run("run", "--plan", shell.plan(REFUND), "--as", "mia").words
+    )

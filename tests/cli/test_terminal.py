@@ -130,6 +130,8 @@ def test_a_form_is_asked_field_by_field(shell: Shell) -> None:
         ("│", "of text", ""),
         ("│", "", ""),
     ]
+    terminal.expect(PROMPT)
+    terminal.type("a\n")
     terminal.expect("(Ctrl-C leaves it parked.)")
     for prompt, keys, complaint in turns:
         terminal.expect(prompt)
@@ -147,6 +149,32 @@ def test_a_form_is_asked_field_by_field(shell: Shell) -> None:
         "insured": True,
         "note": "two lines\nof text",
     }
+
+
+def test_a_question_can_be_given_up(shell: Shell) -> None:
+    """[s] asks why and stops the run; the reason stands in the closing."""
+    plan = shell.plan({"steps": [{"id": "q", "tool": "shop.survey"}]})
+    terminal = Terminal(shell, "run", "--plan", plan, "--as", "mia")
+    assert "As Mia: [a] answer  [s] stop the run  [l] leave parked >" in terminal.expect(PROMPT)
+    terminal.type("s\n")
+    terminal.expect("Why? >")
+    terminal.type("wrong parcel\n")
+    done = terminal.end()
+    assert done.code == 5
+    assert "wrong parcel" in done.words.split("Why?")[-1]
+    assert the_run(shell)["status"] == "aborted"
+
+
+def test_a_question_can_be_left(shell: Shell) -> None:
+    """[l] parks it, and says how to answer it and how to end the run, as whoever asked."""
+    plan = shell.plan({"steps": [{"id": "q", "tool": "shop.survey"}]})
+    terminal = Terminal(shell, "run", "--plan", plan, "--as", "mia", columns=200)
+    terminal.expect(PROMPT)
+    terminal.type("l\n")
+    done = terminal.end()
+    assert done.code == 3
+    assert f"condor stop {the_run(shell)['runId']} --reason … --as mia" in done.words
+    assert the_run(shell)["status"] == "suspended"
 
 
 def test_an_unknown_outcome_is_asked_about(shell: Shell) -> None:

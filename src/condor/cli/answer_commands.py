@@ -78,7 +78,7 @@ def stop_command(run_id: str, reason: str, user: str | None, home: Path, *, as_j
     from condor.cli.screen import Screen
 
     screen = Screen(as_json=as_json)
-    _report(screen, run_to_end(_stopped(screen, place_to_change(home), run_id, reason, user)), home)
+    _report(screen, *run_to_end(_stopped(screen, place_to_change(home), run_id, reason, user)))
     return 0
 
 
@@ -95,36 +95,39 @@ def _give(
     from condor.cli.screen import Screen
 
     screen = Screen(as_json=as_json)
-    snapshot = run_to_end(_given(screen, place_to_change(home), suspend_id, data, user, only))
-    _report(screen, snapshot, home)
+    snapshot, where = run_to_end(_given(screen, place_to_change(home), suspend_id, data, user, only))
+    _report(screen, snapshot, where)
     return exit_of_run(snapshot["status"])
 
 
 async def _given(
     screen: Screen, place: Place, suspend_id: str, data: object, user: str | None, only: str | None
-) -> Snapshot:
+) -> tuple[Snapshot, str]:
+    """The run at its next rest, and what a shown command needs after it."""
     from condor.cli.following import follow, last_seq
-    from condor.cli.session import owning, signed_in
+    from condor.cli.session import owning, signed_in, words_after
 
     async with owning(place, screen) as condor:
         who = signed_in(condor, place, user, screen)
         card = await condor.suspension(suspend_id)
-        _check_kind(card, only)
+        where = words_after(condor, place, who.id)
+        _check_kind(card, only, where)
         run_id = str(card["runId"])
         seen = await last_seq(condor, run_id)
         await condor.resume(run_id, suspend_id, data, principal=who)
         _say_answered(screen, card, data, who)
-        return await follow(condor, run_id, screen, after=seen)
+        return await follow(condor, run_id, screen, after=seen), where
 
 
-def _check_kind(card: Mapping[str, Any], only: str | None) -> None:
+def _check_kind(card: Mapping[str, Any], only: str | None, where: str) -> None:
     """An approval command answers approvals; what else a card asks, it says itself."""
-    from condor.cli.run_view import how_to_answer
+    from condor.cli.run_view import how_to_answer, how_to_stop
     from condor.core.errors import RefusedInput
 
     if only is not None and card.get("status") == "pending" and card.get("reasonCode") != only:
         raise RefusedInput(
-            f"that card is no approval but a {card.get('reasonCode')}; use: {how_to_answer(card)[0]}",
+            f"that card is no approval but a {card.get('reasonCode')}; use: {how_to_answer(card, where)[0]} "
+            f"(to end the run instead: {how_to_stop(card, where)})",
             code="other_card",
         )
 
@@ -138,25 +141,26 @@ def _say_answered(screen: Screen, card: Mapping[str, Any], data: object, who: Pr
     screen.note(f"condor: {word} by {who.name}: {what}")
 
 
-async def _stopped(screen: Screen, place: Place, run_id: str, reason: str, user: str | None) -> Snapshot:
+async def _stopped(
+    screen: Screen, place: Place, run_id: str, reason: str, user: str | None
+) -> tuple[Snapshot, str]:
     from condor.cli.following import follow, last_seq
-    from condor.cli.session import owning, signed_in
+    from condor.cli.session import owning, signed_in, words_after
 
     async with owning(place, screen) as condor:
         who = signed_in(condor, place, user, screen)
         seen = await last_seq(condor, run_id)
         await condor.stop(run_id, principal=who, reason=reason)
-        return await follow(condor, run_id, screen, after=seen)
+        return await follow(condor, run_id, screen, after=seen), words_after(condor, place, who.id)
 
 
-def _report(screen: Screen, snapshot: Snapshot, home: Path) -> None:
-    from condor.cli.home import home_words
+def _report(screen: Screen, snapshot: Snapshot, where: str) -> None:
     from condor.cli.run_view import show_rest
 
     if screen.as_json:
         screen.json({"type": "run.snapshot", "run": snapshot})
     else:
-        show_rest(screen, snapshot, where=home_words(home))
+        show_rest(screen, snapshot, where=where)
 
 
 __all__ = ["answer_command", "approve_command", "deny_command", "stop_command"]

@@ -49,13 +49,19 @@ _DIFF_STYLES = {"+": "green", "-": "red", " ": ""}
 
 
 def suspend_card(
-    card: Mapping[str, Any], *, plan_says: str = "", columns: int = CARD_COLUMNS_MAX, asked: bool = False
+    card: Mapping[str, Any],
+    *,
+    plan_says: str = "",
+    request: Mapping[str, Any] | None = None,
+    columns: int = CARD_COLUMNS_MAX,
+    asked: bool = False,
 ) -> Panel:
     """The card as a panel.
 
     Args:
         card: a suspension as in the run's snapshot.
         plan_says: the plan's own title of the step.
+        request: the run's ``request`` and ``requester``, to be held against the call.
         columns: width of the terminal.
         asked: a form follows that asks field by field, with every option.
     """
@@ -71,6 +77,7 @@ def suspend_card(
         *_alerts(evidence.get("alerts") or ()),
         *_record(evidence),
         *_arguments(card),
+        *_request(request or {}),
         *_context(evidence.get("context") or ()),
         *_plan_words(card, plan_says, planned=planned),
         *_reasons(card),
@@ -214,6 +221,24 @@ def _arguments(card: Mapping[str, Any]) -> list[RenderableType]:
     return [_titled("Arguments, all of them", pairs(rows))]
 
 
+def _request(run: Mapping[str, Any]) -> list[RenderableType]:
+    """What a person or program asked for, as they wrote it: beside the call, so that a mismatch shows."""
+    requester = run.get("requester") or {}
+    if not requester:
+        return []
+    who = f"by {requester.get('display')} ({requester.get('id')})"
+    if not run.get("request"):
+        return [_titled("The request", Group(said(f"a plan, no words, {who}", "dim")))]
+    return [
+        _titled("The request, in the requester's words", Group(*_quoted(run["request"]), said(who, "dim")))
+    ]
+
+
+def _quoted(text: object) -> list[Text]:
+    """Foreign lines, each marked as such."""
+    return [Text.assemble(("│ ", "dim"), said(line)) for line in visible_lines(text)]
+
+
 def _context(context: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
     rows = [(str(item.get("label", "")), said(item.get("text", ""))) for item in context]
     return [_titled("Worth knowing", pairs(rows))] if rows else []
@@ -222,11 +247,8 @@ def _context(context: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
 def _plan_words(card: Mapping[str, Any], plan_says: str, *, planned: bool) -> list[RenderableType]:
     """What the plan or a model wrote: apart, and never mistaken for the policy's words."""
     words = [str(card.get("headline", "")), str(card.get("message", ""))] if planned else [plan_says]
-    lines = [line for text in words if text for line in visible_lines(text)]
-    if not lines:
-        return []
-    quoted = Group(*(Text.assemble(("│ ", "dim"), said(line)) for line in lines))
-    return [_titled("The plan's own words (not checked)", quoted)]
+    lines = [line for text in words if text for line in _quoted(text)]
+    return [_titled("The plan's own words (not checked)", Group(*lines))] if lines else []
 
 
 def _reasons(card: Mapping[str, Any]) -> list[RenderableType]:

@@ -6,17 +6,18 @@ Law 2: whoever answered first is right. If it was somebody else, that is said, a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from condor.cli.asking import LeftOpen, ask_choice, ask_text
-from condor.cli.card import suspend_card, who_may_answer
+from condor.cli.card import who_may_answer
 from condor.cli.coroutines import run_to_end
 from condor.cli.following import Snapshot, follow, last_seq
 from condor.cli.forms import ask_form, ask_reconcile
 from condor.cli.home import home_words
-from condor.cli.run_view import how_to_answer, open_cards, plan_says
+from condor.cli.run_view import card_of, how_to_answer, open_cards
 from condor.cli.session import owning, reading
-from condor.core.errors import AnswerInvalid, AnswerRefused
+from condor.core.errors import AnswerInvalid, AnswerRefused, NotAllowed
 from condor.core.run import DECIDES_NOTHING
 
 if TYPE_CHECKING:
@@ -30,24 +31,38 @@ if TYPE_CHECKING:
 _TURN_WAIT_S = 15.0
 
 
-def converse(screen: Screen, place: Place, who: Principal, run: Snapshot) -> Snapshot:
-    """Show and answer a run's cards until none is left to ask about; the run then."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stop:
+    """A person's wish to end the run instead of answering."""
+
+    reason: str
+
+
+def converse(
+    screen: Screen, place: Place, who: Principal, run: Snapshot, *, where: str | None = None
+) -> Snapshot:
+    """Show and answer a run's cards until none is left to ask about; the run then.
+
+    Args:
+        where: what a shown command needs after it; default: the home.
+    """
     left: set[str] = set()
+    where = home_words(place.path) if where is None else where
     while card := next((card for card in open_cards(run) if card["suspendId"] not in left), None):
-        screen.show(suspend_card(card, plan_says=plan_says(run, card), columns=screen.out.width, asked=True))
+        screen.show(card_of(run, card, columns=screen.out.width, asked=True))
         try:
             data = _ask(screen, card, who)
         except LeftOpen:
-            return _as_it_is_now(screen, place, card, run)
+            return _as_it_is_now(screen, place, card, run, where)
         if data is None:
             left.add(str(card["suspendId"]))
-            run = _as_it_is_now(screen, place, card, run)
+            run = _as_it_is_now(screen, place, card, run, where)
         else:
             run = run_to_end(_answered(screen, place, who, card, data))
     return run
 
 
-def _ask(screen: Screen, card: Mapping[str, Any], who: Principal) -> dict[str, Any] | None:
+def _ask(screen: Screen, card: Mapping[str, Any], who: Principal) -> dict[str, Any] | _Stop | None:
     """The answer to a card; None leaves it parked."""
     refusal = _why_not(card, who)
     if refusal is not None:
@@ -59,8 +74,7 @@ def _ask(screen: Screen, card: Mapping[str, Any], who: Principal) -> dict[str, A
         case "reconcile":
             return None if _leaves(screen, who) else ask_reconcile(screen)
         case _:
-            screen.line("(Ctrl-C leaves it parked.)", "dim")
-            return ask_form(screen, card)
+            return _ask_question(screen, card, who)
 
 
 def _ask_approval(screen: Screen, who: Principal) -> dict[str, Any] | None:
@@ -69,11 +83,28 @@ def _ask_approval(screen: Screen, who: Principal) -> dict[str, Any] | None:
         case "a":
             return {"approved": True}
         case "d":
-            while not (reason := ask_text(screen, "Why? >")):
-                screen.line("Say why in a few words; it stands in the closing.", "yellow")
-            return {"approved": False, "reason": reason}
+            return {"approved": False, "reason": _ask_why(screen)}
         case _:
             return None
+
+
+def _ask_question(screen: Screen, card: Mapping[str, Any], who: Principal) -> dict[str, Any] | _Stop | None:
+    """A question need not be answered: the run can be given up, or wait."""
+    prompt = f"As {who.name}: [a] answer  [s] stop the run  [l] leave parked >"
+    match ask_choice(screen, prompt, {"a": "answer", "s": "stop", "l": "leave"}):
+        case "a":
+            screen.line("(Ctrl-C leaves it parked.)", "dim")
+            return ask_form(screen, card)
+        case "s":
+            return _Stop(reason=_ask_why(screen))
+        case _:
+            return None
+
+
+def _ask_why(screen: Screen) -> str:
+    while not (reason := ask_text(screen, "Why? >")):
+        screen.line("Say why in a few words; it stands in the closing.", "yellow")
+    return reason
 
 
 def _leaves(screen: Screen, who: Principal) -> bool:
@@ -95,22 +126,27 @@ def _why_not(card: Mapping[str, Any], who: Principal) -> str | None:
 
 
 async def _answered(
-    screen: Screen, place: Place, who: Principal, card: Mapping[str, Any], data: dict[str, Any]
+    screen: Screen, place: Place, who: Principal, card: Mapping[str, Any], data: dict[str, Any] | _Stop
 ) -> Snapshot:
-    """Give the answer, then follow the run to its rest."""
+    """Give the answer, or stop the run; then follow it to its rest."""
     run_id = str(card["runId"])
     async with owning(place, screen, quiet=True, wait_s=_TURN_WAIT_S) as condor:
         seen = await last_seq(condor, run_id)
         try:
-            await condor.resume(run_id, str(card["suspendId"]), data, principal=who)
+            if isinstance(data, _Stop):
+                await condor.stop(run_id, principal=who, reason=data.reason)
+            else:
+                await condor.resume(run_id, str(card["suspendId"]), data, principal=who)
         except AnswerInvalid as refusal:
             screen.line(f"That answer does not do: {refusal}.", "yellow")
-        except AnswerRefused as refusal:
+        except (AnswerRefused, NotAllowed) as refusal:
             screen.line(f"It does not count any more: {refusal}.", "yellow")
         return await follow(condor, run_id, screen, after=seen)
 
 
-def _as_it_is_now(screen: Screen, place: Place, card: Mapping[str, Any], run: Snapshot) -> Snapshot:
+def _as_it_is_now(
+    screen: Screen, place: Place, card: Mapping[str, Any], run: Snapshot, where: str
+) -> Snapshot:
     """The run after a card was left: somebody may have answered it meanwhile."""
 
     async def read() -> Snapshot:
@@ -123,7 +159,7 @@ def _as_it_is_now(screen: Screen, place: Place, card: Mapping[str, Any], run: Sn
         screen.line(f"It was {current['status']} by {current.get('decidedByDisplay')} meanwhile.", "yellow")
     else:
         screen.line("Left parked; answer it when you like:", "yellow")
-        for line in how_to_answer(card, home_words(place.path)):
+        for line in how_to_answer(card, where):
             screen.line(f"  {line}")
     return now
 

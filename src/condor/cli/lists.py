@@ -50,6 +50,8 @@ def pending_card(card: Mapping[str, Any]) -> RenderableType:
     ]
     if not order and card.get("message"):
         lines.append(said(card["message"]))
+    if card.get("request"):
+        lines.append(said(f"asked: {card['request']}"))
     expires = until(card.get("expiresAt"))
     lines.append(
         said(f"may answer: {who_may_answer(card)}; expires {expires}; run {card.get('runId')}", "dim")

@@ -92,11 +92,32 @@ def show_command(run_id: str, home: Path, *, why: bool, as_json: bool) -> int:
     if as_json:
         screen.json(run["why"] if why else run)
         return 0
-    from condor.cli.home import home_words
-    from condor.cli.run_view import run_view, why_view
+    from condor.cli.run_view import open_cards, run_view, why_view
 
-    screen.show(why_view(run, home_words(home)) if why else run_view(run, columns=screen.out.width))
+    if why:
+        screen.show(why_view(run, _words_after(home, run) if open_cards(run) else ""))
+    else:
+        screen.show(run_view(run, columns=screen.out.width))
     return 0
+
+
+def _words_after(home: Path, run: Mapping[str, Any]) -> str:
+    """What a shown command needs after it to act as whoever asked; the packs know who that can be."""
+    from condor.cli.home import home_words, place_to_read
+    from condor.cli.session import looking_at_packs, words_after
+    from condor.core.errors import CondorError
+
+    place = place_to_read(home)
+    requester = str((run.get("requester") or {}).get("id"))
+
+    async def looked() -> str:
+        async with looking_at_packs(place) as packs:
+            return words_after(packs, place, requester)
+
+    try:
+        return run_to_end(looked())
+    except CondorError:
+        return home_words(home)
 
 
 def _read(home: Path, read: Callable[[Condor], Awaitable[Any]]) -> Any:

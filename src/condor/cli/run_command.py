@@ -42,21 +42,23 @@ def run(
 ) -> int:
     """Start, follow, ask, and say how it ended; the exit code."""
     from condor.cli.exit_codes import exit_of_run
-    from condor.cli.home import home_words, place_to_run
+    from condor.cli.home import place_to_run
     from condor.cli.run_view import show_rest
 
     plan = _plan(text, plan_source)
     place = place_to_run(home)
-    who, snapshot = begin(screen, place, text=text, plan=plan, autonomy=autonomy, user=user)
+    who, snapshot, where = run_to_end(
+        _begun(screen, place, text=text, plan=plan, autonomy=autonomy, user=user)
+    )
     asked = screen.interactive and snapshot["status"] == "suspended"
     if asked:
         from condor.cli.dialogue import converse
 
-        snapshot = converse(screen, place, who, snapshot)
+        snapshot = converse(screen, place, who, snapshot, where=where)
     if screen.as_json:
         screen.json({"type": "run.snapshot", "run": snapshot})
     else:
-        show_rest(screen, snapshot, where=home_words(home), cards=not asked)
+        show_rest(screen, snapshot, where=where, cards=not asked)
     return exit_of_run(snapshot["status"])
 
 
@@ -70,7 +72,8 @@ def begin(
     user: str | None,
 ) -> tuple[Principal, Snapshot]:
     """Start a run and follow it to its first rest; who asked, and the run."""
-    return run_to_end(_begun(screen, place, text=text, plan=plan, autonomy=autonomy, user=user))
+    who, snapshot, _ = run_to_end(_begun(screen, place, text=text, plan=plan, autonomy=autonomy, user=user))
+    return who, snapshot
 
 
 async def _begun(
@@ -81,16 +84,17 @@ async def _begun(
     plan: Any,
     autonomy: str,
     user: str | None,
-) -> tuple[Principal, Snapshot]:
+) -> tuple[Principal, Snapshot, str]:
+    """Who asked, the run at its first rest, and what a shown command needs after it."""
     from condor.cli.following import follow
-    from condor.cli.session import check_first, owning, signed_in
+    from condor.cli.session import check_first, owning, signed_in, words_after
 
     if place.is_new:
         await check_first(place, user, plan)
     async with owning(place, screen) as condor:
         who = signed_in(condor, place, user, screen)
         run = await condor.start(text, plan=plan, autonomy=autonomy, principal=who)
-        return who, await follow(condor, run.id, screen)
+        return who, await follow(condor, run.id, screen), words_after(condor, place, who.id)
 
 
 def _plan(text: str | None, source: str | None) -> Any:

@@ -60,7 +60,7 @@ def show_rest(screen: Screen, run: Mapping[str, Any], *, where: str = "", cards:
         cards: draw the open cards; a person who has just been asked does not need them again.
     """
     for card in open_cards(run) if cards else ():
-        screen.show(suspend_card(card, plan_says=plan_says(run, card), columns=screen.out.width))
+        screen.show(card_of(run, card, columns=screen.out.width))
         for line in how_to_answer(card, where):
             screen.line(line)
     if run.get("closing"):
@@ -74,6 +74,17 @@ def open_cards(run: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [card for card in run.get("suspensions") or () if card.get("status") == "pending"]
 
 
+def card_of(
+    run: Mapping[str, Any], card: Mapping[str, Any], *, columns: int, asked: bool = False
+) -> RenderableType:
+    """A run's card, with what the run was asked for and the plan's own title of the step.
+
+    Args:
+        asked: a form follows that asks field by field.
+    """
+    return suspend_card(card, plan_says=plan_says(run, card), request=run, columns=columns, asked=asked)
+
+
 def plan_says(run: Mapping[str, Any], card: Mapping[str, Any]) -> str:
     """The plan's own title of a card's step."""
     titles = (step.get("title") for step in run.get("steps") or () if step["id"] == card.get("stepId"))
@@ -81,7 +92,11 @@ def plan_says(run: Mapping[str, Any], card: Mapping[str, Any]) -> str:
 
 
 def how_to_answer(card: Mapping[str, Any], where: str = "") -> list[str]:
-    """The commands that answer a card; ``where`` names the home, if need be."""
+    """The commands that answer a card; the last one ends its run where nothing else refuses it.
+
+    Args:
+        where: what a command needs after it: the home, and who acts.
+    """
     card_id = visible_word(card.get("suspendId", ""))
     match card.get("reasonCode"):
         case "approval":
@@ -91,7 +106,12 @@ def how_to_answer(card: Mapping[str, Any], where: str = "") -> list[str]:
         case _:
             fields = (card.get("resumeSchema") or {}).get("properties") or {}
             body = ", ".join(f'"{visible_word(name)}": …' for name in fields)
-            return [f"condor answer {card_id} --data '{{{body}}}'{where}"]
+            return [f"condor answer {card_id} --data '{{{body}}}'{where}", how_to_stop(card, where)]
+
+
+def how_to_stop(card: Mapping[str, Any], where: str = "") -> str:
+    """The command that ends the run of a card."""
+    return f"condor stop {visible_word(card.get('runId', ''))} --reason …{where}"
 
 
 def run_view(run: Mapping[str, Any], *, columns: int) -> Group:
@@ -120,9 +140,7 @@ def run_view(run: Mapping[str, Any], *, columns: int) -> Group:
             _heading("Answered"),
             *(Padding(_closed_card(card), (0, 0, 0, 2), expand=False) for card in closed),
         ]
-    blocks += [
-        suspend_card(card, plan_says=plan_says(run, card), columns=columns) for card in open_cards(run)
-    ]
+    blocks += [card_of(run, card, columns=columns) for card in open_cards(run)]
     if run.get("closing"):
         blocks += [_heading("Closing"), closing_lines(str(run["closing"]))]
     return Group(*blocks)
@@ -194,8 +212,10 @@ def _why(card: Mapping[str, Any], where: str) -> RenderableType:
 
 
 __all__ = [
+    "card_of",
     "closing_lines",
     "how_to_answer",
+    "how_to_stop",
     "open_cards",
     "plan_says",
     "run_view",

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
-from condor.cli.home import DATABASE_VARIABLE, Place, make, packs_of
+from condor.cli.home import DATABASE_VARIABLE, Place, home_words, make, packs_of
 from condor.core.errors import HomeUnusable, RefusedInput, UnknownId
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class LookedAt:
         """Take what was opened."""
         self.tools = tools
         self.principals = principals
-        self.default = default
+        self.default_principal = default
 
 
 def principal_of(
@@ -166,6 +167,18 @@ def signed_in(condor: Condor, place: Place, user: str | None, screen: Screen) ->
     return who
 
 
+def words_after(condor: Condor | LookedAt, place: Place, user: str | None) -> str:
+    """What a shown command needs after it, so that it acts as the same person on the same home.
+
+    Args:
+        user: whom it acts as; nobody is named where that is the home's default, or nobody that it knows.
+    """
+    default = principal_of(place, None, condor.principals, condor.default_principal)
+    known = place.takes_names and any(person.id == user for person in condor.principals)
+    named = f" --as {shlex.quote(str(user))}" if known and user != default.id else ""
+    return named + home_words(place.path)
+
+
 async def check_first(place: Place, user: str | None, plan: object) -> None:
     """What is wrong with a user or a plan is said before a new home is made for it.
 
@@ -176,7 +189,7 @@ async def check_first(place: Place, user: str | None, plan: object) -> None:
     from condor.core.plan import parse_plan
 
     async with looking_at_packs(place) as looked_at:
-        principal_of(place, user, looked_at.principals, looked_at.default)
+        principal_of(place, user, looked_at.principals, looked_at.default_principal)
         if plan is not None:
             known = {
                 tool.name: frozenset(tool.args_by_name) if tool.args_closed else None
@@ -199,4 +212,5 @@ __all__ = [
     "principal_of",
     "reading",
     "signed_in",
+    "words_after",
 ]

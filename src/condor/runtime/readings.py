@@ -12,7 +12,7 @@ from condor.core.audit import ChainVerdict, verify_chain
 from condor.core.errors import UnknownId
 from condor.core.recovery import DEFAULT_LIMITS
 from condor.ports.store import AuditFilter, AuditRow
-from condor.runtime.snapshot import run_line, run_snapshot, suspension_json
+from condor.runtime.snapshot import request_of, run_line, run_snapshot, suspension_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -49,9 +49,11 @@ class Readings(ABC):
         """Open cards over all runs, oldest first."""
         store = self._stored()
         rows = await store.suspensions(status="pending", limit=limit, after=after)
-        return [
-            suspension_json(row, await store.payloads(row.run_id, [f"card:{row.suspend_id}"])) for row in rows
-        ]
+        found = []
+        for row in rows:
+            payloads = await store.payloads(row.run_id, [f"card:{row.suspend_id}", "request"])
+            found.append({**suspension_json(row, payloads), "request": request_of(payloads)})
+        return found
 
     async def suspension(self, suspend_id: str) -> dict[str, Json]:
         """One suspension.

@@ -81,7 +81,7 @@ def run_snapshot(stored: StoredRun, limits: Limits = DEFAULT_LIMITS) -> dict[str
         "requester": {"id": requester["id"], "display": requester["display"] or requester["id"]},
         "createdAt": run.created_at,
         "updatedAt": run.updated_at,
-        "request": (_payload(payloads, "request") or {}).get("text"),
+        "request": request_of(payloads),
         "plan": _payload(payloads, "plan"),
         "graph": _payload(payloads, latest_graph(payloads) or "graph"),
         "steps": _steps(stored),
@@ -105,8 +105,15 @@ def run_line(run: RunRow, payloads: Mapping[str, bytes]) -> dict[str, Json]:
         "requester": {"id": requester["id"], "display": requester["display"] or requester["id"]},
         "createdAt": run.created_at,
         "updatedAt": run.updated_at,
-        "request": (_payload(payloads, "request") or {}).get("text"),
+        "request": request_of(payloads),
     }
+
+
+def request_of(payloads: Mapping[str, bytes]) -> str | None:
+    """The words that a run was asked in; None for a plan, and where they were erased or are damaged."""
+    found = _payload(payloads, "request")
+    text = found.get("text") if isinstance(found, dict) else None
+    return text if isinstance(text, str) else None
 
 
 def audit_json(row: AuditRow) -> dict[str, Json]:
