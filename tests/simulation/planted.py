@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from condor.pump.segment import Segment
 
 _journal = effects._journal
-_enter = effects._enter
-_resolve = effects._resolve
 
 
 async def _journal_after(segment: Segment, effect: Any, leaf: Any, *, seen: int) -> None:
@@ -36,21 +34,22 @@ async def _journal_after(segment: Segment, effect: Any, leaf: Any, *, seen: int)
 
 
 def _enter_with(returned: object) -> Any:
-    async def enter(segment: Segment, effect: Any) -> None:
-        outcome = classify_step_outcome(returned, effectful=True)
-        effects._settle_effect(segment, effect, outcome, decision="executed")  # type: ignore[arg-type]
+    async def enter(segment: Segment, effect: Any) -> Any:
+        outcome: Any = classify_step_outcome(returned, effectful=True)
+        return await effects._conclude(segment, effect, outcome, decision="executed")
 
     return enter
 
 
 async def _enter_blindly(segment: Segment, effect: Any, outcome: Any) -> Any:
     """An effect of unknown outcome is simply entered again."""
-    return await effects._enter_again(segment, effect)
+    return await effects._enter_again(segment, effect, None)
 
 
-async def _call_it_failed(segment: Segment, effect: Any, outcome: Any) -> None:
+async def _call_it_failed(segment: Segment, effect: Any, outcome: Any) -> Any:
     """An effect of unknown outcome is reported as failed."""
-    effects._settle_effect(segment, effect, failed("interrupted", "crashed"), decision="executed")
+    crashed = failed("interrupted", "crashed")
+    return await effects._conclude(segment, effect, crashed, decision="executed")
 
 
 async def _keep_the_approval(segment: Segment, effect: Any, leaf: Any, *, seen: int) -> None:
