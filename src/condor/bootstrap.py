@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Self
 from condor.core.errors import (
     HomeUnusable,
     NotAllowed,
-    RefusedInput,
     StaleSuspension,
     StoreUnavailable,
     UnknownId,
@@ -110,6 +109,8 @@ class Condor(Readings):
         self._static_classes = static_classes
         self._read_only = read_only
         self._tend = tend
+        #: Runs that were interrupted, and that the opening took up again.
+        self.taken_up: Sequence[str] = ()
         self._hub = EventHub()
         self._stack = AsyncExitStack()
         self._opened: list[OpenedPack] = []
@@ -167,7 +168,7 @@ class Condor(Readings):
             return
         self._stack.push_async_callback(dispatcher.drain, _GRACE_S)
         await self._runtime.sweep()
-        await self._runtime.recover()
+        self.taken_up = tuple(await self._runtime.recover())
         if self._tend:
             tending = asyncio.create_task(self._look_after(self._runtime), name="condor-tend")
             self._stack.push_async_callback(_cancelled, tending)
@@ -175,13 +176,9 @@ class Condor(Readings):
     def _configured(self) -> Settings:
         """The settings, read when something of them is first needed: their library is slow to load."""
         if self._settings is None:
-            from condor.config import Settings
+            from condor.config import read_settings
 
-            try:
-                self._settings = Settings()
-            except ValueError as fault:
-                why = "; ".join(line.strip() for line in str(fault).splitlines()[1:3])
-                raise RefusedInput(f"a CONDOR_ variable cannot be used: {why}", code="settings") from None
+            self._settings = read_settings()
         return self._settings
 
     async def _look_after(self, runtime: Runtime) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from condor.core.errors import RefusedInput
 
 #: Seconds in a day: an approval that nobody gave by tomorrow is not given.
 SUSPEND_TTL_S_DEFAULT = 24 * 3600.0
@@ -47,7 +49,38 @@ class Settings(BaseSettings):
     cost_usd_max: Any = Field(
         default=None, description="US dollars of recovery's models in one run: 0.01 to 100000; else 10."
     )
+    auth: Literal["", "development", "tokens"] = Field(
+        default="",
+        description=(
+            "Who may sign in to a server: `tokens` (programs by bearer tokens, and the home's operator) or "
+            "`development` (the packs' people, on this machine alone). Without it `condor serve` refuses."
+        ),
+    )
+    bind: str = Field(default="127.0.0.1", description="Address that a server listens on.")
+    port: int = Field(default=8421, ge=0, le=65535, description="Port of a server; 0 takes a free one.")
+    public_url: str = Field(
+        default="",
+        description=(
+            "A server's address as browsers reach it, `https://condor.example`; needed where it listens for "
+            "others than this machine."
+        ),
+    )
+    streams_max: int = Field(default=5_000, ge=1, description="Open streams of a server, in total.")
+    streams_each_max: int = Field(default=100, ge=1, description="Open streams of one principal.")
     packs: str = Field(
         default="",
         description="Comma-separated tool packs to load; default: the demo pack where nothing is set.",
     )
+
+
+def read_settings(**given: Any) -> Settings:
+    """The settings of the environment, and what was given instead of them.
+
+    Raises:
+        RefusedInput: a variable cannot be used.
+    """
+    try:
+        return Settings(**given)
+    except ValueError as fault:
+        why = "; ".join(line.strip() for line in str(fault).splitlines()[1:3])
+        raise RefusedInput(f"a CONDOR_ variable cannot be used: {why}", code="settings") from None

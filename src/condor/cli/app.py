@@ -20,6 +20,8 @@ from condor.cli.doctor_command import doctor_command
 from condor.cli.look_commands import pending_command, runs_command, show_command
 from condor.cli.policy_command import policy_command
 from condor.cli.run_command import run_command
+from condor.cli.serve_command import serve_command
+from condor.cli.token_command import token_command
 from condor.cli.tools_command import tools_command
 
 
@@ -70,6 +72,8 @@ for _command in (
     audit_command,
     policy_command,
     tools_command,
+    serve_command,
+    token_command,
     doctor_command,
     demo_command,
 ):

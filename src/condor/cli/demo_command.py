@@ -5,12 +5,14 @@ Law: in a terminal a person decides; anywhere else the same run is driven throug
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from condor.cli.coroutines import run_to_end
+from condor.cli.serve_command import server_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,11 +30,17 @@ if TYPE_CHECKING:
     type=click.Path(path_type=Path),
     help="Directory for it: new, or an earlier demonstration's.  [default: .condor/demo]",
 )
-def demo_command(home: Path | None) -> int:
+@click.option(
+    "--serve", is_flag=True, help="Serve the demonstration over HTTP instead, and print sign-in links."
+)
+@server_options
+def demo_command(home: Path | None, port: int | None, *, serve: bool, no_browser: bool) -> int:
     """See the main job: a request, a risky write that waits, your decision, an honest closing.
 
     Begins afresh every time, on made-up patients. Not in a terminal it is driven through and printed.
     """
+    if serve or no_browser or port is not None:
+        return _serve(home, port)
     from condor.cli.demo_home import fresh_home
     from condor.cli.screen import Screen
 
@@ -40,6 +48,17 @@ def demo_command(home: Path | None) -> int:
     place, held = fresh_home(home)
     with held:
         return _tell(screen, place)
+
+
+def _serve(home: Path | None, port: int | None) -> int:
+    """The demonstration hospital as a server, on this machine alone; it keeps what happens in it."""
+    from condor.cli.home import DEFAULT_HOME, HOME_VARIABLE
+    from condor.cli.serve_command import serve_home
+    from condor.config import read_settings
+
+    where = home or Path(os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
+    settings = read_settings(home=where)
+    return serve_home(settings, where, host="127.0.0.1", port=port, mode="demo", is_demo=True)
 
 
 def _tell(screen: Screen, place: Place) -> int:

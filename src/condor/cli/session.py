@@ -6,11 +6,12 @@ Law: a command that waits for a person holds no home, so that another terminal c
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shlex
 import time
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from condor.cli.home import DATABASE_VARIABLE, Place, home_words, make, packs_of
 from condor.core.errors import HomeUnusable, RefusedInput, UnknownId
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
 
 #: Seconds between two looks at a home that another command holds.
 _LOCK_LOOK_S: Final = 0.1
-#: Seconds that a command waits for its turn: another command that answers is done sooner.
-LOCK_WAIT_S: Final = 3.0
+#: Seconds that a command waits for its turn: several commands that answer at once are done sooner.
+LOCK_WAIT_S: Final = 15.0
 #: Seconds of waiting that nobody is told of.
-_LOCK_PATIENCE_S: Final = 0.5
+_LOCK_PATIENCE_S: Final = 1.0
+#: Seconds that a command stays for runs which it took up, to say how they ended.
+_TAKEN_UP_WAIT_S: Final = 5.0
 
 
 @asynccontextmanager
@@ -44,7 +47,34 @@ async def reading(place: Place) -> AsyncIterator[Condor]:
 async def owning(
     place: Place, screen: Screen, *, quiet: bool = False, wait_s: float = LOCK_WAIT_S
 ) -> AsyncIterator[Condor]:
-    """Condor that may change things: the home is made if it is new, and owned.
+    """Condor that may change things: through the home's running server, or by owning the home.
+
+    Args:
+        quiet: do not repeat what packs tell at their opening.
+        wait_s: how long to wait for another command to be done with the home.
+
+    Raises:
+        HomeUnusable: another process owns it; nothing was changed.
+    """
+    from condor.server.server_file import running_server
+
+    server = None if place.is_new else running_server(place.path)
+    if server is not None:
+        from condor.cli.remote import through_server
+
+        async with reading(place) as reader:
+            # What a command of a person uses of Condor, it has.
+            yield cast("Condor", await through_server(server, reader))
+        return
+    async with holding(place, screen, quiet=quiet, wait_s=wait_s) as condor:
+        yield condor
+
+
+@asynccontextmanager
+async def holding(
+    place: Place, screen: Screen, *, quiet: bool = False, wait_s: float = LOCK_WAIT_S
+) -> AsyncIterator[Condor]:
+    """Condor in this process: the home is made if it is new, and owned.
 
     Args:
         quiet: do not repeat what packs tell at their opening.
@@ -60,9 +90,25 @@ async def owning(
     try:
         for line in () if quiet else condor.notes:
             screen.note(f"condor: {line}")
-        yield condor
+        try:
+            yield condor
+        except Exception:
+            await _say_taken_up(condor, screen)
+            raise
+        await _say_taken_up(condor, screen)
     finally:
         await condor.__aexit__(None, None, None)
+
+
+async def _say_taken_up(condor: Condor, screen: Screen) -> None:
+    """Which interrupted runs went on because this command opened the home, and how they stand."""
+    ends = asyncio.get_running_loop().time() + _TAKEN_UP_WAIT_S
+    for run_id in condor.taken_up:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(ends):
+                await condor.wait(run_id)
+        status = (await condor.show(run_id))["status"]
+        screen.note(f"condor: took up {run_id}, which was interrupted; it is now {status}")
 
 
 async def _opened(place: Place, screen: Screen, wait_s: float) -> Condor:
@@ -82,7 +128,7 @@ async def _opened(place: Place, screen: Screen, wait_s: float) -> Condor:
             waited_s = time.monotonic() - begun
             if error.code != "locked" or waited_s > wait_s:
                 raise
-            if screen.notes_are_seen and waited_s > _LOCK_PATIENCE_S and not said_so:
+            if waited_s > _LOCK_PATIENCE_S and not said_so:
                 screen.note(f"condor: waiting a little: {str(error).partition(';')[0]}")
                 said_so = True
             await asyncio.sleep(_LOCK_LOOK_S)
@@ -207,6 +253,7 @@ __all__ = [
     "LOCK_WAIT_S",
     "LookedAt",
     "check_first",
+    "holding",
     "looking_at_packs",
     "owning",
     "principal_of",

@@ -8,7 +8,10 @@ Law 3: to stop takes seconds: streams end, what is in flight has its grace, runs
 from __future__ import annotations
 
 import os
+import signal
 import socket
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,7 +26,7 @@ from condor.server.server_file import ServerFile
 from condor.server.site import site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from condor.bootstrap import Condor
@@ -32,10 +35,10 @@ if TYPE_CHECKING:
     from condor.server.live import StreamCaps
     from condor.server.site import Site
 
-#: Port where nobody names one.
-PORT_DEFAULT: Final = 8421
 #: Seconds that open connections have when the server stops; an open stream would keep it alive.
 _GRACE_S: Final = 2
+#: What tells a server to stop: a person, and whoever looks after processes.
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 #: Connections that wait to be accepted.
 _BACKLOG: Final = 2048
 
@@ -137,6 +140,19 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._edge, self._started = edge, started
 
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at a signal, and go on from there: uvicorn's own way ends the process before it is closed."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
     def stop(self) -> None:
         self.should_exit = True
 
@@ -150,4 +166,4 @@ class _Server(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-__all__ = ["PORT_DEFAULT", "Served", "bound", "serve", "sign_in_link"]
+__all__ = ["Served", "bound", "serve", "sign_in_link"]

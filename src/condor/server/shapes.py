@@ -204,6 +204,14 @@ class Me(_Said):
     mode: str
 
 
+class People(BaseModel):
+    """Who may sign in with a code."""
+
+    v: int
+    people: list[_Object]
+    default: str
+
+
 class Ticket(BaseModel):
     """A ticket for one stream."""
 

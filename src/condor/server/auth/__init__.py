@@ -4,7 +4,7 @@ Law 1: a secret is kept as its hash, compared by it, shown once, and in no addre
 Law 2: a program is at most guarded and answers nothing; nobody becomes another by naming them.
 """
 
-from condor.server.auth.programs import SCOPES, TokenMade, make_token
+from condor.server.auth.programs import SCOPES, TokenMade, make_token, token_json
 from condor.server.auth.settings import AuthMode, AuthSettings, check_binding
 from condor.server.auth.who import Caller, Gate
 
@@ -17,4 +17,5 @@ __all__ = [
     "TokenMade",
     "check_binding",
     "make_token",
+    "token_json",
 ]

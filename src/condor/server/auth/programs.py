@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from condor.core.errors import RefusedInput, show
 from condor.core.run import Principal
 from condor.ports.clock import timestamp
-from condor.ports.encoding import encode
+from condor.ports.encoding import decode, encode
 from condor.ports.tokens import TokenRow
+from condor.runtime.snapshot import WIRE_VERSION
 from condor.server.auth.secret import hash_of, new_secret
 
 if TYPE_CHECKING:
@@ -88,4 +89,19 @@ async def make_token(
     return TokenMade(secret=secret, row=row)
 
 
-__all__ = ["LIFE_S_MAX", "SCOPES", "TokenMade", "make_token"]
+def token_json(row: TokenRow) -> dict[str, Any]:
+    """A token without its secret."""
+    who = decode(row.principal)
+    return {
+        "v": WIRE_VERSION,
+        "tokenId": row.token_id,
+        "principal": who["id"],
+        "roles": who["roles"],
+        "scopes": sorted(row.scopes),
+        "createdAt": row.created_at,
+        "expiresAt": row.expires_at,
+        "revokedAt": row.revoked_at,
+    }
+
+
+__all__ = ["LIFE_S_MAX", "SCOPES", "TokenMade", "make_token", "token_json"]

@@ -9,19 +9,15 @@ from fastapi import APIRouter, Request, Response
 from condor.core.errors import NotAllowed, UnknownId
 from condor.core.run import LOCAL_PERSON
 from condor.ports.clock import timestamp
-from condor.ports.encoding import decode
 from condor.runtime.snapshot import WIRE_VERSION
 from condor.server.answers import answers, body_of, json_answer
-from condor.server.auth import make_token
+from condor.server.auth import make_token, token_json
 from condor.server.auth.who import TICKET_S
 from condor.server.edge import Here, SignedIn
 from condor.server.reading import read_model
-from condor.server.shapes import Me, SessionBody, Ticket, Token, TokenBody
+from condor.server.shapes import Me, People, SessionBody, Ticket, Token, TokenBody
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    from condor.ports.tokens import TokenRow
     from condor.server.auth import Caller
 
 router = APIRouter(tags=["session"])
@@ -55,6 +51,21 @@ async def who_am_i(here: Here, caller: SignedIn) -> Response:
     who = caller.principal
     named = {"principal": who.id, "display": who.name, "kind": who.kind, "roles": sorted(who.roles)}
     return json_answer({"v": WIRE_VERSION, **named, "scopes": sorted(caller.scopes), "mode": here.auth.mode})
+
+
+@router.get(
+    "/principals",
+    summary="Who may sign in here with a code",
+    responses=answers(200, "People, and who acts where nobody is named", People),
+)
+async def list_principals(here: Here, caller: SignedIn) -> Response:
+    """In a demonstration or development home: its people. Elsewhere nobody."""
+    if caller.principal.kind != "person":
+        raise NotAllowed(f"{caller.principal.name} is a program; only people choose who acts")
+    people = [{"id": who.id, "display": who.name, "roles": sorted(who.roles)} for who in here.auth.people]
+    default = here.condor.default_principal
+    named = default.id if default is not None and here.auth.mode == "demo" else LOCAL_PERSON.id
+    return json_answer({"v": WIRE_VERSION, "people": people, "default": named})
 
 
 @router.post(
@@ -127,19 +138,4 @@ async def revoke_token(token_id: str, here: Here, caller: SignedIn) -> Response:
     return Response(status_code=204)
 
 
-def token_json(row: TokenRow) -> dict[str, Any]:
-    """A token without its secret."""
-    who = decode(row.principal)
-    return {
-        "v": WIRE_VERSION,
-        "tokenId": row.token_id,
-        "principal": who["id"],
-        "roles": who["roles"],
-        "scopes": sorted(row.scopes),
-        "createdAt": row.created_at,
-        "expiresAt": row.expires_at,
-        "revokedAt": row.revoked_at,
-    }
-
-
-__all__ = ["router", "token_json"]
+__all__ = ["router"]
