@@ -274,7 +274,7 @@ async def test_the_sweep_aborts_as_the_system(tmp_path: Path, ledger: Ledger) ->
         assert end["closing"].splitlines() == [
             "The run ended because an approval was not given in time.",
             "⚠ Not completed: “book.write” was not approved in time. It was not run.",
-            "⚠ Not completed: “book.write” was not approved in time. It was not run.",
+            "⚠ Not completed: “book.write” was still waiting for an answer at the end. It was not run.",
         ]
 
 

@@ -177,6 +177,7 @@ async def test_a_reference_that_finds_nothing_is_asked_for(tmp_path: Path, ledge
         )
         card = await desk.card(run["runId"])
         assert (card["reasonCode"], ledger.count()) == ("clarification", 0)
+        assert ("the plan takes it from step r" in card["message"]) == bool(path)
 
 
 async def test_an_optional_argument_that_a_reference_leaves_empty_is_asked_for(

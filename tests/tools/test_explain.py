@@ -94,4 +94,6 @@ def test_a_class_is_resolved_as_the_gate_does() -> None:
     """Declared first, then the legacy flag."""
     assert class_of(described()) == "mutate"
     assert class_of(described(policy_class=None, metadata={"mutating": True})) == "mutate"
-    assert class_of(described(policy_class=PolicyClass.READ, hitl_tier=None)) == "read"
+    assert (
+        class_of(described(policy_class=PolicyClass.READ, hitl_tier=None, ops=frozenset({"get"}))) == "read"
+    )

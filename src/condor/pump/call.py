@@ -10,7 +10,7 @@ from condor.core.compiler.leaves.arguments import is_missing
 from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput, call_facts
 from condor.core.ids import Digest, Json, StepId
 from condor.core.outcome import FULFILLED, StepOutcome, is_json
-from condor.core.plan.reference import MISSING, resolve_references
+from condor.core.plan.reference import MISSING, Reference, find_references, resolve_references, shown_token
 from condor.core.policy import is_supervised
 from condor.core.policy.descriptor import who_may_answer
 from condor.core.run import Principal
@@ -49,10 +49,10 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
 
 def _arguments(
     state: RunState, node: Node, tool: ToolDescriptor
-) -> tuple[Mapping[str, Json], Mapping[str, Json], tuple[str, ...]]:
+) -> tuple[Mapping[str, Json], Mapping[str, Json], Mapping[str, str]]:
     """Arguments; answers that are no arguments of the tool; arguments that a reference left empty."""
     args: dict[str, Json] = dict(node.args)
-    unresolved = _resolve(state, args) if node.uses else []
+    unresolved = _resolve(state, args) if node.uses else {}
     answers: dict[str, Json] = {}
     if state.suspensions:
         for row in state.suspensions_of(node.step_id):
@@ -61,10 +61,10 @@ def _arguments(
             if answered and read_reason_code(row.reason_code) is ReasonCode.CLARIFICATION:
                 for name, value in answer_body(state, row).items():
                     (args if name in tool.args_by_name else answers)[name] = value
-    return args, answers, tuple(name for name in unresolved if name not in args)
+    return args, answers, {name: why for name, why in unresolved.items() if name not in args}
 
 
-def _resolve(state: RunState, args: dict[str, Json]) -> list[str]:
+def _resolve(state: RunState, args: dict[str, Json]) -> dict[str, str]:
     """Put results in place of references; an argument in which one finds nothing is taken out and named.
 
     The plan meant it to be there, so it is asked for even where the tool could do without.
@@ -74,15 +74,21 @@ def _resolve(state: RunState, args: dict[str, Json]) -> list[str]:
         step_id = StepId(step)
         return state.result(step_id) if state.statuses.get(step_id) in FULFILLED else MISSING
 
-    unresolved: list[str] = []
+    unresolved: dict[str, str] = {}
     for name, value in list(args.items()):
         found = resolve_references(value, result_of)
         if found is MISSING:
             del args[name]
-            unresolved.append(name)
+            unresolved[name] = " and ".join(map(_nothing_at, find_references(value)))
         else:
             args[name] = cast("Json", found)
     return unresolved
+
+
+def _nothing_at(reference: Reference) -> str:
+    """Where the plan takes a value from."""
+    path = "".join(f"/{shown_token(token)}" for token in reference.path.split("/")[1:])
+    return f"step {reference.step}{f' at {path}' if path else ''}"
 
 
 def answer_body(state: RunState, row: SuspensionRow) -> Mapping[str, Json]:
@@ -206,7 +212,7 @@ def stand_ins(ports: PumpPorts, given: ToolCallInput) -> list[CallFacts]:
             registered=ports.toolbox.registered_class(tool.name),
             args={} if args is None else args,
             answers={},
-            unresolved=(),
+            unresolved={},
             evidence=None,
             approval=None,
         )

@@ -35,7 +35,7 @@ SUPERVISED: tuple[object, ...] = (
 #: What makes a promotion fire, and nothing else, on a call whose op is ``update`` of {update, delete}.
 PROMOTED_BY: dict[Promotion, dict[str, object]] = {
     "destructive-op": {"op": "delete"},
-    "op-unknown": {"op": "purge"},
+    "op-unknown": {"op": "frobnicate"},
     "destructive-content": {"destructive_content": True},
     "denied-effect": {"denied_effects": frozenset({"stop Order/1"})},
     "untrusted-plan": {"untrusted_plan": True},

@@ -39,6 +39,10 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
         "tool note.append: declared read, but metadata.mutating is set; one of the two is wrong",
         {"policy_class": PolicyClass.READ, "metadata": {"mutating": True}},
     ),
+    (
+        "tool note.append: declared read, but op purge takes something away; one of the two is wrong",
+        {"policy_class": PolicyClass.READ, "hitl_tier": None, "ops": frozenset({"purge"})},
+    ),
     ("tool note.append: metadata is [1]; write a mapping", {"metadata": [1]}),
     (
         "tool note.append: its title, metadata or hints hold something that is not JSON "

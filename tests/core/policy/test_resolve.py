@@ -107,7 +107,8 @@ MANY = frozenset({"create", "update", "discontinue"})
         (("op-unknown",), {"op": {"create": 1}}),
         (("op-unknown",), {"op": "Create"}),
         (("op-unknown",), {"op": "create "}),
-        (("op-unknown",), {"op": "purge"}),
+        (("op-unknown",), {"op": "frobnicate"}),
+        (("destructive-op", "op-unknown"), {"op": "purge"}),
         (("destructive-op", "op-unknown"), {"op": "delete"}),
         (("destructive-op", "op-unknown"), {"op": "Discontinue"}),
         (("op-unknown",), {"OP": "create"}),
@@ -226,3 +227,9 @@ def test_exec_and_comms_ask_whatever_they_say() -> None:
 def test_without_a_hook_there_are_no_effects() -> None:
     """No hook, no claim about effects."""
     assert effects_of(low(), cast("Any", {"x": 1})) == ()
+
+
+@pytest.mark.parametrize("op", ["purge", "Erase", "wipe", "drop", "revoke", "overwrite", "entered-in-error"])
+def test_a_declared_op_that_destroys_is_promoted_whatever_it_is_called(op: str) -> None:
+    """The six verbs are the floor: an author who calls it something else has not made it harmless."""
+    assert verdict(low(ops=frozenset({op.lower()})), {}).promotions == ("destructive-op",)

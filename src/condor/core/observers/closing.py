@@ -9,7 +9,8 @@ it enters, and a reason, a message or a title is one line, whatever it holds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from condor.core.outcome import StepStatus
@@ -43,11 +44,20 @@ class Closing:
 def compose_closing(evidence: ClaimEvidence) -> Closing:
     """What happened, then what did not, in the order of the plan."""
     done = [_said(step) for step in evidence.steps if step.status is StepStatus.SUCCEEDED and step.sentence]
-    notices = tuple(_notice(step) for step in evidence.steps if step.status is not StepStatus.SUCCEEDED)
+    notices = _told_apart([_notice(s) for s in evidence.steps if s.status is not StepStatus.SUCCEEDED])
     if not done and not notices and not evidence.halted:
         done = ["Done." if evidence.steps else "There was nothing to do."]
     opening = [escape_sign(one_line(evidence.halted))] if evidence.halted else []
     return Closing(text="\n".join([*opening, *done, *(notice.text for notice in notices)]), notices=notices)
+
+
+def _told_apart(notices: list[Notice]) -> tuple[Notice, ...]:
+    """Notices that would read alike say which step each is about."""
+    alike = Counter(notice.text for notice in notices)
+    return tuple(
+        replace(notice, text=f"{notice.text} (Step {notice.step_id}.)") if alike[notice.text] > 1 else notice
+        for notice in notices
+    )
 
 
 def escape_sign(text: str) -> str:

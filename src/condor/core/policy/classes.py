@@ -44,6 +44,16 @@ class Autonomy(StrEnum):
 DESTRUCTIVE_OPS = frozenset({"delete", "void", "remove", "cancel", "discontinue", "archive"})
 
 
+#: Other words for the same: a tool that declares one of them as its op is no less destructive for it
+#: (cases A05). Together with the six they are what promotes a *declared* op.
+DESTRUCTIVE_SYNONYMS = frozenset(
+    {
+        "annul", "cancelled", "clear", "deactivate", "del", "destroy", "disable", "drop", "enteredinerror",
+        "erase", "expunge", "merge", "nullify", "overwrite", "purge", "rescind", "retract", "revoke", "stop",
+        "supersede", "terminate", "truncate", "unlink", "wipe", "withdraw",
+    }
+)  # fmt: skip
+
 _NOT_A_LETTER = re.compile(r"[^a-z]+")
 
 
@@ -59,9 +69,9 @@ def letters_of(text: str) -> str:
 
 
 def is_destructive_op(op: object) -> bool:
-    """Whether ``op`` is one of the six verbs, in any case and however it is padded or split."""
+    """Whether ``op`` is one of the six verbs or a synonym, in any case and however padded or split."""
     word = exact_word(op)
-    return word is not None and letters_of(word) in DESTRUCTIVE_OPS
+    return word is not None and letters_of(word) in DESTRUCTIVE_OPS | DESTRUCTIVE_SYNONYMS
 
 
 def is_supervised(autonomy: object) -> bool:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from condor.core.errors import RegistrationRefused, show
 from condor.core.ids import Digest, Json, digest_of
-from condor.core.policy.classes import HitlTier, PolicyClass
+from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -178,6 +178,10 @@ def _check_ops(tool: ToolDescriptor) -> None:
     for op in tool.ops:
         if not _NAME.fullmatch(op):
             raise RegistrationRefused(f"tool {tool.name}: op {show(op)} is not usable: take a-z 0-9 . _ -")
+        if tool.policy_class is PolicyClass.READ and is_destructive_op(op):
+            raise RegistrationRefused(
+                f"tool {tool.name}: declared read, but op {op} takes something away; one of the two is wrong"
+            )
     if len(tool.ops) > 1 and tool.op_arg is None:
         raise RegistrationRefused(
             f"tool {tool.name}: {len(tool.ops)} ops and no op_arg: name the argument that says which"

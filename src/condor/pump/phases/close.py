@@ -52,7 +52,7 @@ async def end_without_plan(segment: Segment, code: str, said: str) -> PhaseResul
 def stage_failure(segment: Segment, moves: Staging, why: str) -> None:
     """Stage the end of a run that a fault of ours has stopped: all that is known of its steps is said."""
     stage_withdrawals(segment, moves)
-    _drop_open_steps(segment, moves, "run_failed")
+    _drop_open_steps(segment, moves)
     known = replace(evidence_of(segment), halted=f"The run has failed: {why}.")
     _stage_text(segment, compose_closing(known), moves)
     _stage_terminal(segment, moves, RunStatus.FAILED, "bug", actor=SYSTEM.id)
@@ -64,7 +64,7 @@ def stage_end(segment: Segment, moves: Staging) -> tuple[RunStatus, TransitionCa
     halt = state.halt
     if halt is not None:
         stage_withdrawals(segment, moves)
-        _drop_open_steps(segment, moves, str(halt["cause"]))
+        _drop_open_steps(segment, moves)
     closing = compose_closing(evidence_of(segment))
     segment.ports.faults("closing.composed")
     _stage_text(segment, closing, moves)
@@ -119,7 +119,7 @@ def stage_withdrawals(segment: Segment, moves: Staging) -> None:
         )
 
 
-def _drop_open_steps(segment: Segment, moves: Staging, cause: str) -> None:
+def _drop_open_steps(segment: Segment, moves: Staging) -> None:
     """What was not begun is skipped; what was begun without a known outcome stays unknown.
 
     Each of them ends in the log too, once, so that whoever reads it is not left with an open call.
@@ -133,7 +133,7 @@ def _drop_open_steps(segment: Segment, moves: Staging, cause: str) -> None:
         if row.status in (StepStatus.STARTED, StepStatus.UNKNOWN):
             row = replace(row, status=StepStatus.UNKNOWN, code=row.code or "interrupted")
         else:
-            code = cause if status is StepStatus.SUSPENDED else "not_reached"
+            code = "withdrawn" if status is StepStatus.SUSPENDED else "not_reached"
             row = replace(row, status=StepStatus.SKIPPED, code=code)
         state.put_step(row)
         moves.step(row)

@@ -63,7 +63,8 @@ class ToolCallInput:
     #: Answers to the tool's own ``NeedInput``.
     answers: Mapping[str, Json] = field(default_factory=dict)
     #: Arguments that the plan gives by a reference which found nothing: asked for, never dropped.
-    unresolved: tuple[str, ...] = ()
+    #: Each with where the plan looked for it.
+    unresolved: Mapping[str, str] = field(default_factory=dict)
     requester: Principal
     #: As dispatched; server state, never an argument.
     autonomy: str
@@ -100,7 +101,7 @@ def tool_call_leaf(given: ToolCallInput) -> LeafStep:
         return Settle(
             outcome=failed("unknown_argument", f"{given.tool.name} has no argument {', '.join(unknown)}")
         )
-    faults = faulty_arguments(given.tool, given.args, given.today, given.unresolved)
+    faults = faulty_arguments(given.tool, given.args, given.today, tuple(given.unresolved))
     if faults:
         return ask_for_arguments(given, faults)
     call = policy_call(given.tool, given.args, registered=given.registered)
@@ -281,10 +282,18 @@ def ask_for_arguments(
     """A clarification for missing or invalid arguments."""
     fields = [as_field(spec) for spec, _ in faults]
     said = "; ".join(
-        f"{item.label or item.name} is missing" if why == "missing" else f"{item.label or item.name}: {why}"
-        for item, (_, why) in zip(fields, faults, strict=True)
+        _what_is_wrong(item, why, given.unresolved) for item, (_, why) in zip(fields, faults, strict=True)
     )
     return _clarification(given, fields, said, evidence)
+
+
+def _what_is_wrong(item: InputField, why: str, unresolved: Mapping[str, str]) -> str:
+    label = item.label or item.name
+    if why != "missing":
+        return f"{label}: {why}"
+    if item.name in unresolved:
+        return f"{label} is missing: the plan takes it from {unresolved[item.name]}, and nothing is there"
+    return f"{label} is missing"
 
 
 def ask_for_input(given: ToolCallInput, need: NeedInput) -> Suspend:
