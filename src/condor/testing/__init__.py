@@ -3,6 +3,7 @@
 Public: what stands in ``__all__`` stays. No fake of anything that can run for real.
 """
 
+from condor.testing.playbook import play, script
 from condor.testing.tool_faults import (
     FAULT_KINDS,
     FaultyPack,
@@ -38,5 +39,7 @@ __all__ = [
     "Watching",
     "faulty",
     "kill_self",
+    "play",
     "replan_storm",
+    "script",
 ]
