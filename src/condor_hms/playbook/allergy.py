@@ -2,7 +2,8 @@
 
 Rule 1: criticality is what a second exposure may do. A severe allergy or reaction is of high criticality, an
 allergy called mild of low; anything else is asked for.
-Rule 2: a reaction or a date that the entry cannot hold is named; it is never left out in silence.
+Rule 2: the category is what was said, or that of a medicine; of anything else it is asked for.
+Rule 3: a reaction or a date that the entry cannot hold is named; it is never left out in silence.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING
 from condor_hms.catalogue.terms import SUBSTANCES, substance_of
 from condor_hms.playbook.dates import DATE, read_date
 from condor_hms.playbook.medicines import take_medicines
-from condor_hms.playbook.refusals import refuse
+from condor_hms.playbook.objects import PLACE, take_places, written_thing
+from condor_hms.playbook.refusals import refuse, refuse_part
 from condor_hms.playbook.steps import PATIENT, Plan, plan, search_step, step
 from condor_hms.playbook.vocabulary import FILLERS, REACTIONS, SEVERITIES, pattern, words
 
@@ -64,9 +66,25 @@ _UNKNOWN = (
 _WORDS = words(
     "add record note document log enter register put mark flag save chart allergy allergies allergic "
     "reaction reactions reacted reacts had has gets got gave gives given caused causing causes cause "
-    "came comes come out developed develops experienced suffered known new adverse down list lists "
-    "listed file notes history up make taking took takes when after following previous she's he's it's "
+    "came comes come out developed develops experienced suffered known new adverse down "
+    "listed up make taking took takes when after following previous she's he's it's "
     "which that's really bad"
+)
+
+
+_HISTORY = pattern(r"(?:a |known )+history of")
+#: What stands between the allergy and what it is to, on either side of the substance.
+_BEFORE = re.compile(
+    r"(?:allerg(?:y|ies|ic)|\0|reactions?|reacted|reacts)[ \0]*(?:(?:adversely|badly|out|in) )*"
+    r"(?:to|with|from|after|on|following|:|-|,|of)?[ \0]*"
+    r"(?:(?:the|any|a|an|taking|having|drug|medicine|medication|substance) )*[\"']?$"
+    r"|allerg(?:y|ies) (?:for|of|on) [^:,-]{2,40}(?:[:,]| -) ?$"
+)
+_AFTER = re.compile(
+    r"[\"']?(?:'s)? ?(?:(?:drug|medication|medicine|food|environmental) )?(?:allerg"
+    r"|(?:down )?as (?:an? |\0+ |new |known )*(?:(?:medication|drug|medicine|food) )?allerg"
+    r"|to (?!treat|help|control|manage|prevent|cover|stop)[^.;:]{0,60}?allerg"
+    r"|(?:has |had )?(?:caused|causes|causing|gave|gives|brought))"
 )
 
 
@@ -91,8 +109,13 @@ def plan_allergy(reading: Reading) -> Plan:
     category = draft.take(_CATEGORY)
     reactions = REACTIONS.take(draft)
     substance = _substance(draft)
+    take_places(draft, PLACE)
+    thing = written_thing(draft)
+    if thing is not None:
+        raise refuse_part(thing, "an allergy can be recorded here, nothing else about it")
+    draft.take_all(_HISTORY)
     who = reading.finish(reading.named(_WORDS), _WORDS)
-    said = _CATEGORIES[category.group("word")] if category else substance_of(substance).category or None
+    said = _CATEGORIES[category.group("word")] if category else _category_of(substance)
     return plan(
         search_step(who.query, who.birth_date),
         step("s2", "allergy.list.card", {"patient": PATIENT}, after=("s1",)),
@@ -111,6 +134,12 @@ def plan_allergy(reading: Reading) -> Plan:
             after=("s2",),
         ),
     )
+
+
+def _category_of(substance: str) -> str | None:
+    """A medicine is one; whether latex is “environment” or anything else is for a person to say."""
+    category = substance_of(substance).category
+    return category if category == "medication" else None
 
 
 def _onset(draft: Draft, today: datetime.date) -> str | None:
@@ -141,11 +170,15 @@ def _graded(draft: Draft) -> _Severity:
 
 
 def _substance(draft: Draft) -> str:
+    before = draft.low
     found = [one.name for one in take_medicines(draft)]
     found += [_capital(draft.typed(match)) for match in draft.take_all(_KNOWN)]
     if len(found) > 1:
         raise refuse(f"two substances in one request ({' and '.join(found)})")
     if found:
+        taken = [at for at, pair in enumerate(zip(before, draft.low, strict=True)) if pair[0] != pair[1]]
+        if not (_BEFORE.search(before[: taken[0]]) or _AFTER.match(before[taken[-1] + 1 :])):
+            raise refuse(f"it does not say that the allergy is to {found[0].lower()}")
         return found[0]
     for shape in _UNKNOWN:
         for match in shape.finditer(draft.low):

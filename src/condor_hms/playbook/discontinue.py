@@ -14,10 +14,20 @@ from typing import TYPE_CHECKING
 
 from condor_hms.playbook.doses import take_stated_dose
 from condor_hms.playbook.medicines import Medicine, take_medicine, take_medicines, unknown_to_stop
+from condor_hms.playbook.objects import LIST_OF_MEDICINES, THINGS, take_places
 from condor_hms.playbook.reading import Reading, is_plain_text
 from condor_hms.playbook.refusals import refuse, refuse_part
 from condor_hms.playbook.steps import PATIENT, Plan, plan, reference, search_step, step
-from condor_hms.playbook.vocabulary import FILLERS, FREQUENCIES, NEGATIONS, REASONS, ROUTES, pattern, words
+from condor_hms.playbook.vocabulary import (
+    FILLERS,
+    FREQUENCIES,
+    NEGATIONS,
+    REASONS,
+    ROUTES,
+    Phrases,
+    pattern,
+    words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,6 +36,12 @@ if TYPE_CHECKING:
 
 __all__ = ["CUE", "WEAK_CUE", "plan_discontinue"]
 
+#: The one verb; of “take … off” its two words.
+_VERBS = pattern(
+    r"(?P<verb>stop|discontinue|cease|withdraw|d/c|come off|(?:to )?be (?:stopped|discontinued|withdrawn)"
+    r"|cancel|remove)|(?P<take>take|get|bring)(?= (?:[^\s.,;:]+ ){1,5}?off(?!\w))|(?P<off>off)"
+)
+
 #: How a stop is asked for.
 CUE = pattern(
     r"stop|discontinue|cease|withdraw|d/c|come off|(?:take|get|bring) (?:\S+ ){1,5}?off"
@@ -33,23 +49,32 @@ CUE = pattern(
 )
 #: Words that mean it only beside a medicine: other things are cancelled and removed too.
 WEAK_CUE = pattern(r"cancel|remove")
-_PASSIVE = pattern(r"(?:to )?be (?:stopped|discontinued|withdrawn)")
 #: “She has asked to stop” holds the verb and is a reason; read before the verbs are.
 _ASKED = pattern(
     r"(?:as |because |since )?(?:she|he|the patient)(?: has|'s)? (?:asked|asks|requested|wants|would like) to"
     r" (?:stop|come off)(?: (?:it|taking it|them))?"
 )
 _BOUNDARY = re.compile(
-    r"[.;:!?,]|(?<= )-(?= )"
+    r"[.;:!?,()]|(?<= )-(?= )"
     r"|(?<!\w)(?P<why>because of|because|since|due to|owing to|on account of|given|reason:?"
     r"|as (?=(?:she|he|they|it|the|her|his)(?: |'s)))(?!\w)"
 )
-_ABOUT_THE_PATIENT = re.compile(r"\W*(?:she|he|they|her|his|their)(?:'s|'ve|'re)? (?!please)\w")
-_WORDS = words(
-    "stop discontinue cease withdraw d/c come off take taking get bring cancel remove order orders "
-    "prescription medicine medication drug tablets tablet capsules capsule regular old existing list "
-    "chart record going"
+#: “she's on venlafaxine”, “her kidneys are worse”: a subject with its verb. “her amlodipine as well” is none.
+_ABOUT_THE_PATIENT = re.compile(
+    r"\W*(?:(?:she|he|they)(?:'s|'ve|'re)? (?!please|needs? (?:[^\s.,;:]+ ){1,3}[a-z]+ed(?!\w))\w"
+    r"|(?:her|his|their) (?:[a-z]+ ){1,3}"
+    r"(?:is|are|was|were|has|have|keeps?|looks?|went|fell|rose|dropped)(?!\w))"
 )
+#: Reasons that are nouns stand after one of these; elsewhere they are what the verb acts on.
+_NOUN_REASON = pattern(
+    r"(?:for|with|after) (?:(?:an?|the|her|his|their|possible|suspected|severe|mild|moderate|risk of) )*"
+    r"(?P<what>allerg(?:y|ies)|intolerance|(?:skin )?rash|hives|angio-?o?edema|anaphylaxis"
+    r"|(?:(?:drug|gi) )?interactions?|bleeding(?: risk)?|(?:a )?bleed)"
+)
+_WORDS = words(
+    "taking order prescription medicine medication drug tablets tablet capsules capsule regular old existing"
+)
+_MEDICINES = words("medicines medications meds drugs prescriptions orders treatment")
 #: A “not” that denies no reason.
 _DISLIKE = pattern(r"(?:don't|do not|am not|'m not) (?:like|want|happy(?: with| about)?|keen on)")
 #: Words of reasons that add nothing to the code they stand beside.
@@ -58,6 +83,12 @@ _REASON_WORDS = words(
     "his the think because since due owing account given reason of on as and with also possible "
     "potential likely taking takes combination other medicines meds drugs causing causes gives gave "
     "caused developed got"
+)
+
+
+#: Reasons that no object of a verb can be: “in error”, “course complete”.
+_FREE_REASONS = Phrases(
+    tuple((shape, code) for shape, code in REASONS.rows if code not in ("allergy", "interaction"))
 )
 
 
@@ -89,10 +120,14 @@ def plan_discontinue(reading: Reading) -> Plan:
     """
     draft = reading.draft
     why = _reason(draft)
-    draft.take_all(_PASSIVE)
+    take_places(draft, LIST_OF_MEDICINES)
     medicine = take_medicine(draft) or unknown_to_stop(draft)
+    things = [word.text for word in draft.words() if word.low in THINGS - _WORDS - _MEDICINES]
+    if things:
+        raise refuse_part(" … ".join(things), "only a medicine can be stopped or removed here")
     if medicine is None:
         raise refuse("no medicine is named; say which one to stop")
+    _take_verb(draft)
     _take_how_it_is_taken(draft)
     who = reading.finish(reading.named(_WORDS), _WORDS)
     return plan(
@@ -107,11 +142,20 @@ def _stop(medicine: Medicine, why: _Why) -> dict[str, object]:
     return {"order": order, "reason_code": why.code, "reason": why.details}
 
 
+def _take_verb(draft: Draft) -> None:
+    """The one verb. “Stop taking her off celecoxib” has two, and means the opposite of either."""
+    found = draft.take_all(_VERBS)
+    verbs = [match for match in found if match["off"] is None]
+    offs = len(found) - len(verbs)
+    if len(verbs) != 1 or offs != (0 if verbs[0]["verb"] else 1):
+        raise refuse_part(draft.text, "it does not say plainly what to stop")
+
+
 def _take_how_it_is_taken(draft: Draft) -> None:
-    """“celecoxib 200 mg od”: the order says it itself, and the card shows the order."""
-    FREQUENCIES.take(draft)
+    """“celecoxib 200 mg od” is how the order stands; the card shows it. “at night” alone is a part of it."""
     ROUTES.take(draft)
-    take_stated_dose(draft)
+    if take_stated_dose(draft):
+        FREQUENCIES.take(draft)
 
 
 def _reason(draft: Draft) -> _Why:
@@ -132,7 +176,9 @@ def _reason(draft: Draft) -> _Why:
             details += _own_words(draft, clause)
         begin = clause.start if clause.announced_at is None else clause.announced_at
         draft.mask(begin, clause.end)
-    codes += REASONS.take(draft)
+    for match in draft.take_all(_NOUN_REASON):
+        codes += REASONS.search(match["what"])
+    codes += _FREE_REASONS.take(draft)
     codes = list(dict.fromkeys(codes))
     if len(codes) > 1:
         # Several codes fit: the words are kept, and a person chooses.

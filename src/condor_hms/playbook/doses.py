@@ -16,7 +16,7 @@ from condor_hms.playbook.vocabulary import FREQUENCIES, ROUTES, pattern
 if TYPE_CHECKING:
     from condor_hms.playbook.draft import Draft
 
-__all__ = ["Dosing", "take_dose", "take_dosing", "take_stated_dose"]
+__all__ = ["WRITTEN_DOSE", "Dosing", "take_dose", "take_dosing", "take_stated_dose"]
 
 _NUMBER = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+"
 #: Words for a unit → its UCUM code in the catalogue.
@@ -31,6 +31,8 @@ _UNITS = {
 }
 _UNIT = "|".join(_UNITS)
 _DOSE = re.compile(rf"(?<![\w.,/-])(?P<value>{_NUMBER}) ?-?(?P<unit>{_UNIT})(?![\w/])")
+#: A dose with its unit, as a part of other patterns.
+WRITTEN_DOSE = rf"(?:{_NUMBER}) ?-?(?:{_UNIT})(?![\w/])"
 _BARE_DOSE = re.compile(rf"(?<![\w.,/-])(?P<value>{_NUMBER})(?![\w.,/%-]|\.\d)")
 #: A count of tablets in words: “one tablet”.
 _COUNT_WORDS = {"one": 1, "two": 2, "three": 3, "four": 4}
@@ -120,9 +122,9 @@ def take_dose(draft: Draft) -> tuple[float | None, str | None]:
     return _value(found["value"]), _unit(found.get("unit"))
 
 
-def take_stated_dose(draft: Draft) -> None:
-    """Take doses with their units; the numbers of anything else stay."""
-    draft.take_all(_DOSE)
+def take_stated_dose(draft: Draft) -> bool:
+    """Take doses with their units, and say whether there were any; the numbers of anything else stay."""
+    return bool(draft.take_all(_DOSE))
 
 
 def _value(text: str) -> float:

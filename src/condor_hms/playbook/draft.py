@@ -18,6 +18,8 @@ __all__ = ["TEXT_CHARS_MAX", "Draft", "Word", "has_invisible", "normalise"]
 
 #: Longer requests are not one request.
 TEXT_CHARS_MAX = 600
+#: So many words with capitals, and no other word, are a way to type: “Find Melissa Smith” has fewer.
+_TITLE_WORDS_MIN = 4
 #: Stands where taken text was; no pattern matches across it.
 TAKEN = "\0"
 
@@ -74,8 +76,8 @@ class Draft:
     """A normalised text and which of its characters are taken."""
 
     def __init__(self, text: str) -> None:
-        #: As typed, normalised. A text wholly in capitals says nothing by its capitals.
-        self.text = text if any(char.islower() for char in text) else _lower(text)
+        #: As typed, normalised. A text wholly in capitals, or with one on every word, says nothing by them.
+        self.text = _lower(text) if _all_capitals(text) else text
         #: In lower case, the same length, taken characters blanked.
         self.low = _lower(self.text)
 
@@ -125,6 +127,13 @@ class Draft:
     def gap(self, left: Word, right: Word) -> str:
         """What stands between two words; taken text shows as ``TAKEN``."""
         return self.low[left.end : right.start]
+
+
+def _all_capitals(text: str) -> bool:
+    """No small letter, or a Title Like This."""
+    begins = [word[0] for word in re.findall(r"[^\W\d_][\w'/-]*", text)]
+    titled = len(begins) >= _TITLE_WORDS_MIN and not any(char.islower() for char in begins)
+    return titled or not any(char.islower() for char in text)
 
 
 def _lower(text: str) -> str:

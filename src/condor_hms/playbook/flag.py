@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from condor_hms.catalogue.terms import FLAGS
+from condor_hms.playbook.objects import PLACE, take_places, written_thing
 from condor_hms.playbook.reading import Reading, is_plain_text
 from condor_hms.playbook.refusals import refuse, refuse_part
 from condor_hms.playbook.steps import PATIENT, Plan, plan, search_step, step
@@ -14,14 +15,16 @@ from condor_hms.playbook.vocabulary import FLAG_WORDS, pattern, words
 if TYPE_CHECKING:
     from condor_hms.playbook.draft import Draft
 
-__all__ = ["CUE", "SETTING", "plan_flag"]
+__all__ = ["CUE", "RISK", "SETTING", "plan_flag"]
 
 CUE = pattern(r"flags?|be flagged")
 #: Verbs that set a flag when the flag itself is named.
 SETTING = pattern(r"mark|label|alert|add|record|note|set|put|document|register")
+#: Flags that say by themselves that they are flags; “falls” and “behaviour” also happen.
+RISK = pattern(r"risk|dnacpr|dnar|do not attempt|infection[ -]control")
 _PASSIVE = pattern(r"(?:to )?be (?:flagged|marked)")
 _NOTE = re.compile(
-    r"(?<!\w)(?:because|since|note:?|reason:?|due to|as (?=(?:she|he)(?: |'s)))[: ]*(?P<note>[^.;\0]{3,120}?)"
+    r"(?<!\w)(?:because|since|note:|reason:|due to|as (?=(?:she|he)(?: |'s)))[: ]*(?P<note>[^.;\0]{3,120}?)"
     r"(?= please| thanks|[.;\0]|$)"
 )
 #: “…, she's fallen twice”: why the flag is set, told after it.
@@ -29,7 +32,7 @@ _TOLD = re.compile(
     r"[,.;-] ?(?P<note>(?:she|he)(?:'s)? (?!please)[a-z][^.;\0]{2,100}?)(?= please| thanks|[.;\0]|$)"
 )
 _WORDS = words(
-    "flag flags mark label alert add record note set put document register as chart notes file "
+    "flag flags mark label alert add record note set put document register as "
     "high up risk make sure she's he's"
 )
 
@@ -49,6 +52,10 @@ def plan_flag(reading: Reading) -> Plan:
     if len(flags) > 1:
         raise refuse(f"two flags in one request ({' and '.join(FLAGS[flag] for flag in flags)})")
     note = _note(draft)
+    take_places(draft, PLACE)
+    thing = written_thing(draft, but=("flag", "alert"))
+    if thing is not None:
+        raise refuse_part(thing, "a flag can be set here, nothing else about it")
     who = reading.finish(reading.named(_WORDS), _WORDS)
     return plan(
         search_step(who.query, who.birth_date),

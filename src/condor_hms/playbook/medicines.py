@@ -1,7 +1,8 @@
 """Which medicine a request names.
 
 Rule: known names are read wherever they stand (brand and other countries' names too). An unknown word is
-taken as a medicine only where a dose follows it, or where it is looked up among the patient's own orders.
+taken as a medicine only where a dose with its unit follows it, or where it stands in the place of one and
+ends as medicines do.
 """
 
 from __future__ import annotations
@@ -11,9 +12,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from condor_hms.catalogue.terms import MEDICINES, ingredient_key
+from condor_hms.catalogue.terms import MEDICINES, SUBSTANCES, ingredient_key
+from condor_hms.playbook.doses import WRITTEN_DOSE
+from condor_hms.playbook.objects import THINGS, has_medicine_stem
 from condor_hms.playbook.refusals import refuse
-from condor_hms.playbook.vocabulary import words
+from condor_hms.playbook.vocabulary import FLAG_WORDS, TESTS
 
 if TYPE_CHECKING:
     from condor_hms.playbook.draft import Draft, Word
@@ -22,15 +25,14 @@ __all__ = ["Medicine", "take_medicine", "take_medicines", "unknown_before_dose",
 
 #: Words of the longest name: "sliding scale insulin".
 _NAME_WORDS_MAX = 3
-_UNKNOWN = re.compile(r"(?<![\w'-])(?:on|prescribe|of|with) (?P<name>[a-z][a-z-]{3,30})(?= (?:\d|\.\d))")
-
-_TO_STOP = re.compile(
-    r"(?:(?<!\w)(?:stop|discontinue|cease|withdraw|off|taking)(?: the| her| his| their| taking)*|'s)"
-    r" (?P<name>[a-z][a-z-]{3,30})(?=\W*(?:$|[,.;\0(]|(?:for|in|on|please|as|because|due)(?!\w)))"
+_UNKNOWN = re.compile(
+    rf"(?<![\w'-])(?:on|prescribe|of|with) (?P<name>[a-z][a-z-]{{3,30}})(?= (?:{WRITTEN_DOSE}|(?P<bare>\d)))"
 )
-_NO_MEDICINE = words(
-    "meds medicine medicines medication medications drug drugs everything anything something treatment "
-    "tablets therapy them that this these those order orders prescription prescriptions"
+_TO_STOP = re.compile(
+    r"(?:(?<!\w)(?:stop|discontinue|cease|withdraw|cancel|remove|off|taking)"
+    r"(?: the| her| his| their| taking)*|'s)"
+    rf" (?P<name>[a-z][a-z-]{{3,30}})(?=(?P<dosed> {WRITTEN_DOSE})"
+    r"|\W*(?:$|[,.;\0(]|(?:for|in|on|from|please|as|because|due)(?!\w)))"
 )
 
 
@@ -75,20 +77,28 @@ def take_medicine(draft: Draft) -> Medicine | None:
 
 def unknown_before_dose(draft: Draft) -> Medicine | None:
     """A word between “on” or “prescribe” and a dose: a medicine that is not in the table, taken as typed."""
-    match = _UNKNOWN.search(draft.low)
-    if match is None:
-        return None
-    draft.mask(*match.span("name"))
-    return _medicine(draft.typed(match, "name"))
+    for match in _UNKNOWN.finditer(draft.low):
+        if match.group("name") in THINGS or not (match["bare"] is None or has_medicine_stem(match["name"])):
+            continue
+        draft.mask(*match.span("name"))
+        return _medicine(draft.typed(match, "name"))
+    return None
 
 
 def unknown_to_stop(draft: Draft) -> Medicine | None:
     """A word where the medicine to stop stands; it is looked up among the patient's own orders."""
     for match in _TO_STOP.finditer(draft.low):
-        if match.group("name") not in _NO_MEDICINE:
+        if match["name"] not in THINGS and (match["dosed"] or has_medicine_stem(match["name"])):
             draft.mask(*match.span("name"))
             return _medicine(draft.typed(match, "name"))
     return None
+
+
+def names_a_thing(word: str) -> bool:
+    """Whether a word in lower case names a medicine, a substance, a test or a flag."""
+    key = ingredient_key(word)
+    known = key in MEDICINES or word in SUBSTANCES or has_medicine_stem(word)
+    return known or any(table.search(word) for table in (TESTS, FLAG_WORDS))
 
 
 def _known_run(draft: Draft, left: list[Word]) -> list[Word] | None:

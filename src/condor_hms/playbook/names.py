@@ -11,8 +11,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from condor_hms.playbook.dates import DATE, read_date
+from condor_hms.playbook.medicines import names_a_thing
+from condor_hms.playbook.objects import THINGS, VERBS
 from condor_hms.playbook.refusals import refuse
-from condor_hms.playbook.vocabulary import COMMAND_WORDS, HYPOTHETICAL, NEGATIONS, words
+from condor_hms.playbook.vocabulary import COMMAND_WORDS, HYPOTHETICAL, NEGATIONS, TIMES, words
 
 if TYPE_CHECKING:
     import datetime
@@ -24,6 +26,8 @@ __all__ = ["Who", "take_identifiers", "take_lower_case_name", "take_who"]
 
 #: Words of a name; a longer run is no name.
 _NAME_WORDS_MAX = 5
+#: Without capitals two words are a name; in a longer run a verb nobody knows could hide.
+_LOWER_CASE_WORDS_MAX = 2
 _TITLES = words("mr mrs ms miss mx dr prof professor")
 _RECORD_NUMBER = re.compile(
     r"(?:\(? ?(?:mrn|hospital number|record number|patient number|nhs number)[:# ]*)?"
@@ -49,9 +53,10 @@ _CALENDAR = words(
     "monday tuesday wednesday thursday friday saturday sunday january february march april june july august "
     "september october november december"
 )
+_EVERYBODY = words("everyone everybody someone somebody anyone anybody nobody everything")
 #: Lower-case words that stand where a name could and are none.
-_NOBODY = words(
-    "everyone everybody someone somebody anyone anybody all every each both nobody patients people ward "
+_NOBODY = _EVERYBODY | words(
+    "all every each both patients people ward "
     "bed everything something anything it thing meds medicines medication medications drugs"
 )
 
@@ -123,13 +128,18 @@ def take_lower_case_name(draft: Draft, fillers: Collection[str]) -> str | None:
         return None
     if any(_says_something(word.low) for word in left):
         return None
+    counted = [word for word in left if word.low not in _TITLES and word.low not in _PARTICLES]
+    owns = any(word.low.endswith("'s") for word in left[:-1])
+    if len(counted) > _LOWER_CASE_WORDS_MAX or owns or _is_compound(draft, left[0]):
+        return None
     draft.mask(left[0].start, left[-1].end)
     named = [_bare(word.text) for word in left if word.low not in _TITLES]
     return " ".join(named) or None
 
 
 def _is_name_like(word: Word) -> bool:
-    return re.fullmatch(r"[^\W\d_]+(?:['-][^\W\d_]+)*", word.text) is not None and word.low not in _NOBODY
+    letters = re.fullmatch(r"[^\W\d_]+(?:['-][^\W\d_]+)*", word.text) is not None
+    return letters and word.low.removesuffix("'s") not in _NOBODY
 
 
 def _runs(draft: Draft, openers: Collection[str]) -> list[str]:
@@ -142,7 +152,8 @@ def _runs(draft: Draft, openers: Collection[str]) -> list[str]:
             runs[-1].append(word)
         else:
             runs.append([word])
-    runs = [_with_first_name(draft, run, openers) for run in runs if _is_a_name(run)]
+    runs = [run for run in runs if _is_a_name(run) and not (len(run) == 1 and _is_compound(draft, run[0]))]
+    runs = [_with_first_name(draft, run, openers) for run in runs]
     for run in runs:
         draft.mask(run[0].start, run[-1].end)
     names = [_spoken(draft, run) for run in runs]
@@ -154,6 +165,8 @@ def _runs(draft: Draft, openers: Collection[str]) -> list[str]:
 
 
 def _is_capitalised(draft: Draft, word: Word, openers: Collection[str]) -> bool:
+    if word.low.removesuffix("'s") in THINGS | _EVERYBODY:
+        return False
     if _CAPITALS.fullmatch(word.text):
         return word.text not in _ACRONYMS
     if (
@@ -166,6 +179,12 @@ def _is_capitalised(draft: Draft, word: Word, openers: Collection[str]) -> bool:
         return True
     low = word.low.removesuffix("'s")
     return low not in openers and not _says_something(low)
+
+
+def _is_compound(draft: Draft, word: Word) -> bool:
+    """“metformin diary”, “falls clinic”: right after a medicine, a test or a flag stands no name."""
+    before = re.search(r"([^\W_][\w'-]*) $", draft.text[: word.start])
+    return before is not None and names_a_thing(before.group(1).lower())
 
 
 def _opens_sentence(draft: Draft, word: Word) -> bool:
@@ -205,7 +224,9 @@ def _says_something(word: str) -> bool:
     """A verb of requests, a denial or a question: left over it must be seen, never become part of a name."""
     if word in _ALSO_NAMES:
         return False
-    return any(shape.fullmatch(word) for shape in (COMMAND_WORDS, HYPOTHETICAL, NEGATIONS))
+    if word.removesuffix("'s") in THINGS or word in VERBS:
+        return True
+    return any(shape.fullmatch(word) for shape in (COMMAND_WORDS, HYPOTHETICAL, NEGATIONS, TIMES))
 
 
 def _just_before(draft: Draft, run: list[Word]) -> Word | None:

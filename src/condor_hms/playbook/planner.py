@@ -105,7 +105,7 @@ def _interaction_check(draft: Draft) -> list[Kind]:
 def _writes(draft: Draft) -> list[Kind]:
     found: list[Kind] = []
     flag_named = bool(FLAG_WORDS.search(draft.low))
-    is_flag = draft.has(flag.CUE) or (flag_named and draft.has(flag.SETTING))
+    is_flag = draft.has(flag.CUE) or (flag_named and draft.has(flag.RISK) and draft.has(flag.SETTING))
     is_allergy = draft.has(allergy.ALLERGY) and draft.has(allergy.WRITE_VERB)
     if is_allergy and not (is_flag and flag_named):
         found.append(("record an allergy", allergy.plan_allergy))
@@ -116,6 +116,9 @@ def _writes(draft: Draft) -> list[Kind]:
         found.append(("stop a medicine", discontinue.plan_discontinue))
     if lab_orders.is_asked(draft):
         found.append(("order lab tests", lab_orders.plan_lab_order))
+    if not found and draft.has(discontinue.WEAK_CUE):
+        # Something else is to be cancelled or removed: the refusal names it.
+        found.append(("stop a medicine", discontinue.plan_discontinue))
     # “Put an allergy on her record” is no prescription.
     starts = draft.has(prescribe.CUE if not found else prescribe.STRONG_CUE)
     if starts or (not found and has_medicine and draft.has(prescribe.ADD_CUE)):

@@ -14,6 +14,7 @@ from condor_hms.catalogue.terms import ONLY_ROUTE
 from condor_hms.playbook.doses import Dosing, take_dosing
 from condor_hms.playbook.draft import Draft
 from condor_hms.playbook.medicines import Medicine, take_medicine, unknown_before_dose
+from condor_hms.playbook.objects import LIST_OF_MEDICINES, no_indication, take_places
 from condor_hms.playbook.reading import Reading, is_plain_text
 from condor_hms.playbook.refusals import refuse, refuse_part
 from condor_hms.playbook.steps import PATIENT, Plan, plan, search_step, step
@@ -55,7 +56,7 @@ _BRACKETS = re.compile(r"\((?:for )?(?P<what>[a-z][a-z0-9' /-]{1,40})\)")
 _WORDS = words(
     "start prescribe commence begin initiate put give write up take taking dose dosage dosed medicine "
     "medication meds drug order prescription script rx treatment antibiotic antibiotics each regular "
-    "regularly new add x course list"
+    "regularly new add x course"
 )
 #: A sentence with one of these tells what was or is; it asks for nothing.
 _TELLS = pattern(r"had|has|have|is|was|were|been|gets|on|takes|taking|took|started|given|used|already")
@@ -89,6 +90,9 @@ def plan_prescribe(reading: Reading) -> Plan:
     if medicine is None:
         raise refuse("no medicine is named that I know; name one, with its dose")
     dosing = take_dosing(draft)
+    if dosing.dose_value is None and draft.has(ADD_CUE) and not draft.has(CUE):
+        raise refuse("“add” says no dose: is it prescribed, or taken already? Say “start …” to prescribe it")
+    take_places(draft, LIST_OF_MEDICINES)
     stated = draft.take(_STATED)
     who = reading.named(_WORDS)
     indication = _indication(draft, is_named=bool(who.query), stated=stated)
@@ -152,6 +156,6 @@ def _checked(draft: Draft, match: re.Match[str]) -> str:
     text = draft.typed(match, "what").strip()
     low = text.lower()
     hidden = [shape for shape in (NEGATIONS, HYPOTHETICAL, TIMES) if shape.search(low)]
-    if not is_plain_text(text) or hidden:
+    if not is_plain_text(text) or hidden or no_indication(low):
         raise refuse_part(text, "it is no indication")
     return text

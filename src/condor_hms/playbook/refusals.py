@@ -1,4 +1,7 @@
-"""What the playbook can do, and how it says no: the part that was not understood, and what to ask instead."""
+"""What the playbook can do, and how it says no: what was not understood on one line, then what can be asked.
+
+The text is plain; a screen shows its lines as they are.
+"""
 
 from __future__ import annotations
 
@@ -24,12 +27,13 @@ _QUOTED_CHARS_MAX = 120
 
 
 def refuse(why: str) -> RequestNotUnderstood:
-    """The refusal to raise: why, that nothing was done, and what can be asked."""
-    can = "; ".join(f"{kind} (“{example}”)" for kind, example in KINDS)
-    return RequestNotUnderstood(f"{why}. Nothing was done. One request at a time, I can: {can}")
+    """The refusal to raise: why, that nothing was done, and what can be asked, a line each."""
+    can = [f"- {kind}: {example}" for kind, example in KINDS]
+    said = [f"not understood: {why}", "Nothing was done. One request at a time, I can:", *can]
+    return RequestNotUnderstood("\n".join(said))
 
 
 def refuse_part(part: str, why: str = "") -> RequestNotUnderstood:
     """The refusal that names the part which was not understood."""
     said = part if len(part) <= _QUOTED_CHARS_MAX else part[: _QUOTED_CHARS_MAX - 1] + "…"
-    return refuse(f"not understood: “{said}”" + (f" ({why})" if why else ""))
+    return refuse(f"“{said}”" + (f" ({why})" if why else ""))

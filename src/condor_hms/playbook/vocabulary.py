@@ -168,7 +168,7 @@ FLAG_WORDS = Phrases.of(
         "falls": (
             "(?:high )?(?:risk of|at risk of|at high risk of) (?:falls|falling)",
             "falls? risk",
-            "falls?",
+            "falls",
         ),
         "infection": ("infection[ -]control", "infection risk"),
         "behaviour": ("behaviou?r(?:al)?(?: risk)?",),
