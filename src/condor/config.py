@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from condor.core.errors import RefusedInput
+from condor.core.errors import RefusedInput, show
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 #: Seconds in a day: an approval that nobody gave by tomorrow is not given.
 SUSPEND_TTL_S_DEFAULT = 24 * 3600.0
+#: Ten years of seconds: a card that is open for longer is forgotten, and dates beyond it overflow.
+SUSPEND_TTL_S_MAX = 10 * 365 * 24 * 3600.0
 
 
 class Settings(BaseSettings):
@@ -26,8 +31,11 @@ class Settings(BaseSettings):
     suspend_ttl_s: float = Field(
         default=SUSPEND_TTL_S_DEFAULT,
         gt=0,
+        le=SUSPEND_TTL_S_MAX,
         allow_inf_nan=False,
-        description="Seconds after which an unanswered card expires and its run ends as aborted.",
+        description=(
+            "Seconds after which an unanswered card expires and its run ends as aborted; ten years at most."
+        ),
     )
     # The ceilings of recovery. Any value is taken: what is no number within its bounds (zero, NaN, junk)
     # counts as the default, so that no setting can switch a ceiling off.
@@ -81,6 +89,23 @@ def read_settings(**given: Any) -> Settings:
     """
     try:
         return Settings(**given)
-    except ValueError as fault:
-        why = "; ".join(line.strip() for line in str(fault).splitlines()[1:3])
-        raise RefusedInput(f"a CONDOR_ variable cannot be used: {why}", code="settings") from None
+    except ValidationError as fault:
+        raise RefusedInput(_what_to_write(fault), code="settings") from None
+
+
+def _what_to_write(fault: ValidationError) -> str:
+    """Each variable that cannot be used, its value, and what to write instead."""
+    return "; ".join(
+        f"CONDOR_{str(error['loc'][0]).upper()} is {show(error['input'])}; "
+        f"write {_TO_WRITE.get(str(error['loc'][0]), 'another value')}"
+        for error in fault.errors(include_url=False)
+    )
+
+
+_TO_WRITE: Mapping[str, str] = {
+    "suspend_ttl_s": "a number of seconds above 0, at most 315360000 (ten years)",
+    "auth": "tokens or development",
+    "port": "a number from 0 to 65535",
+    "streams_max": "a whole number, at least 1",
+    "streams_each_max": "a whole number, at least 1",
+}

@@ -6,6 +6,7 @@ import hashlib
 import json
 import re
 import sqlite3
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -358,3 +359,43 @@ def test_a_card_shows_what_was_asked_and_by_whom(shell: Shell) -> None:
         "a plan, no words, by Mia (mia)"
         in shell.run("run", "--plan", shell.plan(REFUND), "--as", "mia").words
     )
+
+
+def test_the_doctor_finds_settings_that_cannot_be_used(shell: Shell) -> None:
+    """Each bad variable is named with what to write; a good one is no finding."""
+    bad = {
+        "CONDOR_SUSPEND_TTL_S": "abc",
+        "CONDOR_REPLANS_MAX": "99",
+        "CONDOR_TOKENS_MAX": "many",
+        "CONDOR_DATABASE_URL": "postgres://x",
+    }
+    for name, value in bad.items():
+        done = shell.run("doctor", env={name: value})
+        assert done.code == 9
+        assert f"settings: {name} is '{value}'" in done.words
+        assert "; write " in done.words
+    done = shell.run("doctor", env={"CONDOR_REPLANS_MAX": "2", "CONDOR_TOKENS_MAX": "1000"})
+    assert done.code == 0
+    assert "settings: each can be used" in done.words
+
+
+def test_one_is_no_plural(shell: Shell) -> None:
+    """Counts are said as people say them."""
+    shell.parked()
+    assert "✓ 1 chain, 2 rows, unbroken" in shell.run("audit", "verify").words
+    assert "audit: 1 chain, 2 rows, unbroken" in shell.run("doctor").words
+
+
+def test_an_expired_card_is_listed_as_expired(shell: Shell) -> None:
+    """It stands last, says since when, and names nobody who could answer it."""
+    name = shell.plan(REFUND)
+    shell.run("run", "--plan", name, "--as", "mia", env={"CONDOR_SUSPEND_TTL_S": "3"})
+    shell.run("run", "--plan", name, "--as", "mia")
+    old, fresh = shell.run("pending", "--json").json
+    time.sleep(3)
+    words = shell.run("pending").words
+    assert words.index(fresh["suspendId"]) < words.index(old["suspendId"])
+    late = words[words.index(old["suspendId"]) :]
+    assert "expired, cannot be answered any more" in late
+    assert "expired since 20" in late
+    assert "may answer" not in late

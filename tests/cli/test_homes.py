@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 SLOW = {"steps": [{"id": "s", "tool": "shop.slow", "args": {"seconds": 30}}]}
 
 
-def begin_slow(shell: Shell) -> subprocess.Popen[bytes]:
+def begin_slow(shell: Shell, plan: Any = SLOW) -> subprocess.Popen[bytes]:
     """A command that owns the home, surely at work."""
-    owner = shell.begin("run", "--plan", shell.plan(SLOW, "slow.json"), "--as", "mia")
+    owner = shell.begin("run", "--plan", shell.plan(plan, "slow.json"), "--as", "mia")
     until = time.monotonic() + HUNG_S
     while not (shell.home / "shop" / "slow").exists():
         assert time.monotonic() < until
@@ -75,8 +75,9 @@ def test_reading_works_beside_the_owner_and_writing_says_who_it_is(shell: Shell)
         before = shell.database()
         done = shell.process("approve", run["suspensions"][0]["suspendId"], "--as", "mia")
         assert done.code == 8
-        assert done.err.count("\n") == 1
-        assert f"in use by process {owner.pid} (condor run)" in done.err
+        waiting, refusal = done.err.splitlines()
+        assert waiting.startswith("condor: waiting a little: ")
+        assert f"in use by process {owner.pid} (condor run)" in refusal
         assert before == shell.database()
     finally:
         owner.kill()
@@ -94,6 +95,41 @@ def test_an_owner_that_died_holds_nothing(shell: Shell) -> None:
     done = shell.run("stop", slow["runId"], "--as", "mia", "--json")
     assert done.code == 0
     assert done.lines[-1]["run"]["status"] == "aborted"
+    assert f"condor: took up {slow['runId']}, which was interrupted; it is now aborted" in done.err
+
+
+def test_an_interrupted_run_is_said_wherever_it_is_looked_at(shell: Shell) -> None:
+    """Show and the doctor say that nobody works on it and what takes it up; who takes it up says so."""
+    plan = {"steps": [{"id": "s", "tool": "shop.slow", "args": {"seconds": 1}}]}
+    owner = begin_slow(shell, plan)
+    (slow,) = shell.run("runs", "--json").json
+    at_work = shell.run("show", slow["runId"])
+    owner.kill()
+    owner.communicate()
+    for words in (("show", slow["runId"]), ("show", slow["runId"], "--why")):
+        assert (
+            "Nobody works on it just now, because it was interrupted; it goes on when"
+            in shell.run(*words).words
+        )
+    assert "Nobody works on it" not in at_work.words
+    checked = shell.run("doctor")
+    assert checked.code == 0
+    assert f"run: {slow['runId']} was interrupted; it goes on when this home is next opened" in checked.words
+    done = shell.run("run", "--plan", shell.plan(REFUND), "--as", "mia")
+    assert done.code == 3
+    assert f"condor: took up {slow['runId']}, which was interrupted; it is now succeeded\n" in done.err
+    assert "Nobody works on it" not in shell.run("show", slow["runId"]).words
+    assert "took up" not in shell.run("run", "--plan", "plan.json", "--as", "mia").err
+
+
+def test_commands_that_answer_at_once_all_get_their_answer(shell: Shell) -> None:
+    """Eight approvals of one card wait for their turn: one counts, seven are told whose did."""
+    card = shell.parked()["suspensions"][0]["suspendId"]
+    commands = [shell.begin("approve", card, "--as", user) for user in ("mia", "max") * 4]
+    ended = [(command.communicate(timeout=HUNG_S)[1].decode(), command.returncode) for command in commands]
+    assert sorted(code for _, code in ended) == [0, *[7] * 7]
+    assert all("already approved by M" in err for err, code in ended if code == 7)
+    assert len(shell.ledger) == 1
 
 
 def test_an_interrupt_says_that_the_run_goes_on(shell: Shell) -> None:
@@ -167,7 +203,27 @@ def test_a_home_that_cannot_be_written_is_read(shell: Shell) -> None:
     shell.home.chmod(0o500)
     try:
         assert shell.run("pending").code == 0
-        assert shell.run("run", "refund 1", "--as", "mia").code == 8
+        done = shell.run("run", "refund 1", "--as", "mia")
+        assert done.code == 8
+        assert "it can be read only: run chmod u+rwx" in done.err
+        checked = shell.run("doctor")
+        assert checked.code == 9
+        assert "cannot be written, so this home can be read only; run: chmod -R u+w .condor" in checked.words
+    finally:
+        shell.home.chmod(0o700)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everywhere")
+def test_a_home_that_nobody_may_enter_is_refused(shell: Shell) -> None:
+    """It says what to do, for every command."""
+    shell.parked()
+    shell.home.chmod(0)
+    try:
+        for words in (("pending",), ("run", "refund 1", "--as", "mia"), ("approve", "sus_x")):
+            done = shell.run(*words)
+            assert done.code == 8
+            assert "run chmod u+rwx .condor" in done.err
+        assert shell.run("doctor").code == 9
     finally:
         shell.home.chmod(0o700)
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from condor.config import Settings, read_settings
+from condor.core.errors import RefusedInput
 from tests.cli.support import REFUND
 
 if TYPE_CHECKING:
@@ -160,7 +163,30 @@ def test_a_setting_that_cannot_be_used_is_refused(shell: Shell) -> None:
     """The variable and its fault stand in the line."""
     done = shell.run("run", "refund 1", "--as", "mia", env={"CONDOR_SUSPEND_TTL_S": "soon"})
     assert done.code == 2
-    assert "suspend_ttl_s" in done.err
+    assert_one_line(done.err, "CONDOR_SUSPEND_TTL_S is 'soon'; write a number of seconds above 0, at most")
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "nan", "inf", "1e300", "315360001"])
+def test_a_deadline_that_no_card_can_have_is_refused(shell: Shell, given: str) -> None:
+    """What is above ten years, or is no time at all, is refused before anything runs."""
+    done = shell.run("run", "refund 1", "--as", "mia", env={"CONDOR_SUSPEND_TTL_S": given})
+    assert done.code == 2
+    assert_one_line(done.err, "CONDOR_SUSPEND_TTL_S is")
+    assert "write a number of seconds above 0, at most 315360000 (ten years)" in done.err
+    assert not shell.home.exists()
+
+
+def test_every_setting_that_can_be_refused_says_what_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting answers in the words of the library that reads it."""
+    for name, field in Settings.model_fields.items():
+        if field.annotation in (str, Any, Path):
+            continue
+        with monkeypatch.context() as patch:
+            patch.setenv(f"CONDOR_{name.upper()}", "nonsense")
+            with pytest.raises(
+                RefusedInput, match=rf"CONDOR_{name.upper()} is 'nonsense'; write (?!another)"
+            ):
+                read_settings()
 
 
 def test_a_pack_that_is_not_installed_is_refused(shell: Shell) -> None:
@@ -182,8 +208,6 @@ def test_an_error_of_ours_is_one_line_and_a_file(shell: Shell) -> None:
     assert done.code == 1
     assert_one_line(done.err, "an error of ours: ZeroDivisionError")
     path = done.err.rsplit(" ", 1)[1].strip()
-    from pathlib import Path
-
     assert "ZeroDivisionError" in Path(path).read_text()
     Path(path).unlink()
     shown = shell.process("pending", env=broken | {"CONDOR_TRACEBACK": "1"})

@@ -91,6 +91,7 @@ def verify_command(context: click.Context, run: str | None, home: Path, *, as_js
     """Check every run's chain; name the first bad row. Exits with 9 when something was found."""
     from condor.cli.exit_codes import Exit
     from condor.cli.screen import Screen
+    from condor.cli.values import count
 
     outer, home = _outer(context, home)
     verdicts = run_to_end(_verdicts(home, run or outer.run))
@@ -105,9 +106,11 @@ def verify_command(context: click.Context, run: str | None, home: Path, *, as_js
         for verdict in bad:
             screen.line(f"✗ {verdict.message}", "bold red")
         if bad:
-            screen.line(f"{len(bad)} of {len(verdicts)} chains are broken ({rows} rows read)", "bold red")
+            are = "is" if len(bad) == 1 else "are"
+            chains = count(len(verdicts), "chain")
+            screen.line(f"{len(bad)} of {chains} {are} broken ({count(rows, 'row')} read)", "bold red")
         else:
-            screen.line(f"✓ {len(verdicts)} chains, {rows} rows, unbroken", "green")
+            screen.line(f"✓ {count(len(verdicts), 'chain')}, {count(rows, 'row')}, unbroken", "green")
     return Exit.FOUND if bad else Exit.FINE
 
 

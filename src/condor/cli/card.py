@@ -15,7 +15,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from condor.cli.moments import until
+from condor.cli.moments import expiry
 from condor.cli.record_diff import diff_lines
 from condor.cli.screen import CARD_COLUMNS_MAX, said
 from condor.cli.values import value_lines
@@ -286,9 +286,10 @@ def _risk(policy: Mapping[str, Any]) -> str:
 
 
 def _foot(card: Mapping[str, Any]) -> RenderableType:
+    verb, when = expiry(card.get("expiresAt"))
     rows = [
         ("may answer", said(who_may_answer(card))),
-        ("expires", said(until(card.get("expiresAt")))),
+        (verb, said(when)),
         ("contract", Text(short_hash(card.get("contractHash")), style="dim")),
         ("card", Text(visible_word(card.get("suspendId", "")), style="dim")),
     ]

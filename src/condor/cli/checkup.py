@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import platform
 import sqlite3
 import stat
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from condor.cli.coroutines import run_to_end
 from condor.cli.home import Place, installed_packs, place_to_read
+from condor.cli.owner import GOES_ON, database_of, owner_of
 from condor.cli.session import reading
-from condor.core.errors import CondorError
+from condor.cli.values import count
+from condor.core.errors import CondorError, show
+from condor.core.recovery.limits import LIMITS, clamp_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
+    from condor.config import Settings
     from condor.core.audit import ChainVerdict
 
-Level = Literal["ok", "note", "problem"]
+Level = Literal["ok", "note", "warning", "problem"]
 
 #: Releases of SQLite in which two connections that checkpoint or write at once can corrupt a database
 #: (the WAL-reset fault). One connection of ours writes and checkpoints, so it cannot happen here.
@@ -42,7 +47,7 @@ class Check:
 
 def checkup(home: Path) -> list[Check]:
     """Everything, in the order in which a person would look."""
-    return [*_installation(), *_packs(), *_home(home)]
+    return [*_installation(), *_settings(), *_packs(), *_home(home)]
 
 
 def _ok(name: str, message: str) -> Check:
@@ -51,6 +56,10 @@ def _ok(name: str, message: str) -> Check:
 
 def _note(name: str, message: str) -> Check:
     return Check(name=name, level="note", message=message)
+
+
+def _warning(name: str, message: str) -> Check:
+    return Check(name=name, level="warning", message=message)
 
 
 def _problem(name: str, message: str) -> Check:
@@ -72,6 +81,39 @@ def _installation() -> Iterator[Check]:
         )
     else:
         yield _ok("sqlite", sqlite3.sqlite_version)
+
+
+def _settings() -> Iterator[Check]:
+    """What the environment sets: each value that cannot be used, and what to write instead."""
+    from condor.config import read_settings
+
+    try:
+        settings = read_settings()
+    except CondorError as error:
+        yield _problem("settings", str(error))
+        return
+    bad = list(_ceilings_that_do_not_count(settings))
+    url = settings.database_url
+    if url and not url.partition("sqlite:///")[2]:
+        bad.append(f"CONDOR_DATABASE_URL is {show(url)}; write sqlite:///path/to/file.db")
+    yield from (_problem("settings", message) for message in bad)
+    if not bad:
+        yield _ok("settings", "each can be used")
+
+
+def _ceilings_that_do_not_count(settings: Settings) -> Iterator[str]:
+    """Ceilings of recovery whose value is out of bounds, and for which the default counts instead."""
+    for limit in LIMITS:
+        given = getattr(settings, limit.name)
+        # Only what is not used itself follows the default.
+        if given is None or clamp_limit(limit, given) == clamp_limit(
+            replace(limit, default=limit.floor), given
+        ):
+            continue
+        yield (
+            f"CONDOR_{limit.name.upper()} is {show(given)} and {limit.default:g} counts instead; "
+            f"write a number from {limit.floor:g} to {limit.most:g}"
+        )
 
 
 def _packs() -> Iterator[Check]:
@@ -99,12 +141,15 @@ def _home(home: Path) -> Iterator[Check]:
         return
     yield _ok("home", f"{home} ({place.kind}; packs: {', '.join(place.packs) or 'none'})")
     yield from _modes(home)
-    if not (home / "condor.db").exists():
-        yield _note("database", "none in the home yet")
+    database = database_of(home)
+    yield _writable(home, database)
+    if not database.exists():
+        yield _note("database", f"none at {database} yet")
         return
-    yield from _schema(home / "condor.db")
-    yield _owner(home / "condor.db-lock")
-    yield from _stored(place)
+    yield from _schema(database)
+    owner = owner_of(home)
+    yield _note("owner", f"in use by process {owner}") if owner else _ok("owner", "nobody")
+    yield from _stored(place, is_owned=owner is not None)
 
 
 def _modes(home: Path) -> Iterator[Check]:
@@ -126,6 +171,20 @@ def _modes(home: Path) -> Iterator[Check]:
         yield _ok("modes", f"{stat.S_IMODE(home.stat().st_mode):04o}, its owner's alone")
 
 
+def _writable(home: Path, database: Path) -> Check:
+    """Whether a command could change something here."""
+    beside = [Path(f"{database}{end}") for end in ("", "-wal", "-shm", "-lock")]
+    wanted = {home, database.parent, *(path for path in beside if path.exists())}
+    shut = [str(path) for path in sorted(wanted) if not os.access(path, os.W_OK)]
+    if not shut:
+        return _ok("writable", "the home and its database")
+    return _problem(
+        "writable",
+        f"{', '.join(shut)} cannot be written, so this home can be read only; run: chmod -R u+w {home} "
+        "(or name another home: --home)",
+    )
+
+
 def _schema(path: Path) -> Iterator[Check]:
     """The schema version as stored; whether this Condor reads it is said by opening it."""
     try:
@@ -137,35 +196,23 @@ def _schema(path: Path) -> Iterator[Check]:
     yield _ok("schema", f"version {found}")
 
 
-def _owner(lock: Path) -> Check:
-    """Whether another process owns the database just now."""
-    import fcntl
-
+def _stored(place: Place, *, is_owned: bool) -> Iterator[Check]:
+    """What the database says when it is opened: its cards, interrupted runs, and its audit chains."""
     try:
-        with lock.open("r", encoding="utf-8", errors="replace") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except OSError:
-                return _note("owner", f"in use by process {file.readline(120).strip() or 'unknown'}")
-    except OSError:
-        return _ok("owner", "nobody")
-    return _ok("owner", "nobody")
-
-
-def _stored(place: Place) -> Iterator[Check]:
-    """What the database says when it is opened: its cards, and its audit chains."""
-    try:
-        cards, verdicts = run_to_end(_looked_into(place))
+        cards, at_work, verdicts = run_to_end(_looked_into(place))
     except CondorError as error:
         yield _problem("database", str(error))
         return
     yield _ok("cards", f"{cards} open{' or more' if cards == _CARDS_MAX else ''}")
+    if not is_owned:
+        yield from (_warning("run", f"{run_id} was interrupted; {GOES_ON}") for run_id in at_work)
     bad = [verdict for verdict in verdicts if not verdict.kept]
     for verdict in bad:
         yield _problem("audit", verdict.message)
     if not bad:
         yield _ok(
-            "audit", f"{len(verdicts)} chains, {sum(verdict.rows for verdict in verdicts)} rows, unbroken"
+            "audit",
+            f"{count(len(verdicts), 'chain')}, {count(sum(v.rows for v in verdicts), 'row')}, unbroken",
         )
 
 
@@ -173,10 +220,12 @@ def _stored(place: Place) -> Iterator[Check]:
 _CARDS_MAX = 1_000
 
 
-async def _looked_into(place: Place) -> tuple[int, list[ChainVerdict]]:
+async def _looked_into(place: Place) -> tuple[int, list[str], list[ChainVerdict]]:
+    """How many cards are open, which runs are at work by their status, and the verdict on each chain."""
     async with reading(place) as condor:
         cards = await condor.pending(limit=_CARDS_MAX)
-        return len(cards), [verdict async for verdict in condor.verify()]
+        at_work = list(await condor.store.unfinished())
+        return len(cards), [*map(str, at_work)], [verdict async for verdict in condor.verify()]
 
 
 __all__ = ["Check", "checkup"]

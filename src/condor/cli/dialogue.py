@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from condor.cli.screen import Screen
     from condor.core.run import Principal
 
-#: Seconds that an answer waits for the home: another command may be answering just now.
-_TURN_WAIT_S = 15.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Stop:
@@ -130,7 +127,7 @@ async def _answered(
 ) -> Snapshot:
     """Give the answer, or stop the run; then follow it to its rest."""
     run_id = str(card["runId"])
-    async with owning(place, screen, quiet=True, wait_s=_TURN_WAIT_S) as condor:
+    async with owning(place, screen, quiet=True) as condor:
         seen = await last_seq(condor, run_id)
         try:
             if isinstance(data, _Stop):

@@ -11,7 +11,12 @@ from condor.cli.options import home_option, json_option
 if TYPE_CHECKING:
     from pathlib import Path
 
-_SIGNS = {"ok": ("✓", "green"), "note": ("·", "yellow"), "problem": ("✗", "bold red")}
+_SIGNS = {
+    "ok": ("✓", "green"),
+    "note": ("·", "yellow"),
+    "warning": ("⚠", "bold yellow"),
+    "problem": ("✗", "bold red"),
+}
 
 
 @click.command("doctor")

@@ -162,7 +162,10 @@ def _stored(path: Path) -> Place | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise HomeUnusable(f"{file} cannot be read: {error.strerror}") from error
+        raise HomeUnusable(
+            f"{file} cannot be read: {error.strerror}; run chmod u+rwx {path}, "
+            "or name another home with --home"
+        ) from error
     found = _read(body, file)
     packs = found.get("packs")
     if found.get("kind") not in get_args(HomeKind) or not isinstance(packs, list):

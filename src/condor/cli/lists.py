@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from condor.cli.card import who_may_answer, worst_first
-from condor.cli.moments import at, until
+from condor.cli.moments import at, expiry
 from condor.cli.run_view import status_line
 from condor.cli.screen import said
 from condor.cli.visible import visible_word
@@ -29,7 +29,9 @@ def pending_card(card: Mapping[str, Any]) -> RenderableType:
         Text.assemble(
             (visible_word(card.get("suspendId", "")), "bold"),
             "  ",
-            (visible_word(card.get("reasonCode", "")), "yellow"),
+            ("expired, cannot be answered any more", "red")
+            if is_over(card)
+            else (visible_word(card.get("reasonCode", "")), "yellow"),
         ),
         said(" ".join(str(part) for part in (card.get("headline"), _called(card)) if part)),
     ]
@@ -52,12 +54,16 @@ def pending_card(card: Mapping[str, Any]) -> RenderableType:
         lines.append(said(card["message"]))
     if card.get("request"):
         lines.append(said(f"asked: {card['request']}"))
-    expires = until(card.get("expiresAt"))
-    lines.append(
-        said(f"may answer: {who_may_answer(card)}; expires {expires}; run {card.get('runId')}", "dim")
-    )
+    expires = " ".join(expiry(card.get("expiresAt")))
+    who = "" if is_over(card) else f"may answer: {who_may_answer(card)}; "
+    lines.append(said(f"{who}{expires}; run {card.get('runId')}", "dim"))
     head, *rest = lines
     return Group(head, Padding(Group(*rest), (0, 0, 0, 2), expand=False))
+
+
+def is_over(card: Mapping[str, Any]) -> bool:
+    """Whether nobody can answer a card any more, although its run has not been ended yet."""
+    return expiry(card.get("expiresAt"))[0] == "expired"
 
 
 def _called(card: Mapping[str, Any]) -> str:
@@ -73,4 +79,4 @@ def run_entry(run: Mapping[str, Any]) -> RenderableType:
     return Group(status_line(run), Padding(Group(asked, detail), (0, 0, 0, 2), expand=False))
 
 
-__all__ = ["pending_card", "run_entry"]
+__all__ = ["is_over", "pending_card", "run_entry"]

@@ -45,9 +45,9 @@ def pending_command(limit: int, home: Path, *, as_json: bool) -> int:
     elif not cards:
         screen.line("Nothing waits for a person.")
     else:
-        from condor.cli.lists import pending_card
+        from condor.cli.lists import is_over, pending_card
 
-        for card in cards:
+        for card in sorted(cards, key=is_over):
             screen.show(pending_card(card))
     _say_more(screen, more, limit)
     return 0
@@ -98,6 +98,10 @@ def show_command(run_id: str, home: Path, *, why: bool, as_json: bool) -> int:
         screen.show(why_view(run, _words_after(home, run) if open_cards(run) else ""))
     else:
         screen.show(run_view(run, columns=screen.out.width))
+    from condor.cli.owner import GOES_ON, stands_alone
+
+    if stands_alone(home, run):
+        screen.line(f"Nobody works on it just now, because it was interrupted; {GOES_ON}.", "yellow")
     return 0
 
 

@@ -31,6 +31,12 @@ def until(stored: object, now: datetime.datetime | None = None) -> str:
     return f"in {_span(left)} ({at(stored)})"
 
 
+def expiry(stored: object) -> tuple[str, str]:
+    """``("expires", "in 23 h 59 min (…)")``, or ``("expired", "since …")``."""
+    said = until(stored)
+    return ("expired", said.removeprefix("over ")) if said.startswith("over since ") else ("expires", said)
+
+
 def _span(left: datetime.timedelta) -> str:
     minutes, seconds = divmod(int(left.total_seconds()), 60)
     hours, minutes = divmod(minutes, 60)
@@ -42,4 +48,4 @@ def _span(left: datetime.timedelta) -> str:
     return f"{minutes} min" if minutes else f"{seconds} s"
 
 
-__all__ = ["at", "moment", "until"]
+__all__ = ["at", "expiry", "moment", "until"]

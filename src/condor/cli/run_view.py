@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from condor.cli.card import asked_because, pairs, suspend_card, who_may_answer
-from condor.cli.moments import at, until
+from condor.cli.moments import at, expiry
 from condor.cli.progress import Progress, steps_table
 from condor.cli.screen import said
 from condor.cli.values import value_lines
@@ -203,9 +203,10 @@ def _why(card: Mapping[str, Any], where: str) -> RenderableType:
     ]
     if card.get("message"):
         rows.append(("says", Text("\n").join([said(line) for line in visible_lines(card["message"])])))
+    verb, when = expiry(card.get("expiresAt"))
     rows += [
         ("may answer", said(who_may_answer(card))),
-        ("expires", said(until(card.get("expiresAt")))),
+        (verb, said(when)),
         ("answer with", Text("\n").join([said(line) for line in how_to_answer(card, where)])),
     ]
     return pairs(rows)

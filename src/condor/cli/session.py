@@ -226,14 +226,16 @@ def words_after(condor: Condor | LookedAt, place: Place, user: str | None) -> st
 
 
 async def check_first(place: Place, user: str | None, plan: object) -> None:
-    """What is wrong with a user or a plan is said before a new home is made for it.
+    """What is wrong with a setting, a user or a plan is said before a new home is made for it.
 
     Raises:
         RefusedInput: nothing was made.
     """
+    from condor.config import read_settings
     from condor.core.compiler import compile_plan
     from condor.core.plan import parse_plan
 
+    read_settings()
     async with looking_at_packs(place) as looked_at:
         principal_of(place, user, looked_at.principals, looked_at.default_principal)
         if plan is not None:

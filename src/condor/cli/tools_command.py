@@ -47,6 +47,7 @@ def check_command(home: Path, *, as_json: bool) -> int:
     """Look for what descriptors left out. Exits with 9 when an error was found (not for warnings)."""
     from condor.cli.exit_codes import Exit
     from condor.cli.screen import Screen
+    from condor.cli.values import count
     from condor.tools.lint import lint_tools
 
     screen = Screen(as_json=as_json)
@@ -61,7 +62,8 @@ def check_command(home: Path, *, as_json: bool) -> int:
         for found in findings:
             style = "bold red" if found.level == "error" else "yellow"
             screen.line(f"{found.level}: {found.tool}: {found.message} [{found.code}]", style)
-        summary = f"{len(tools)} tools: {errors} errors, {len(findings) - errors} warnings"
+        warnings = count(len(findings) - errors, "warning")
+        summary = f"{count(len(tools), 'tool')}: {count(errors, 'error')}, {warnings}"
         screen.line(summary, "bold red" if errors else "green")
     return Exit.FOUND if errors else Exit.FINE
 

@@ -19,6 +19,11 @@ def value_lines(value: object, *, quoted: bool = True) -> list[str]:
     return list(_lines(value, quoted=quoted))
 
 
+def count(number: int, noun: str) -> str:
+    """``1 chain``, ``2 chains``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _lines(value: object, *, quoted: bool) -> Iterator[str]:
     if isinstance(value, Mapping):
         if not value:
@@ -51,4 +56,4 @@ def _simple(value: object, *, quoted: bool) -> str:
     return visible(value)
 
 
-__all__ = ["value_lines"]
+__all__ = ["count", "value_lines"]

@@ -195,12 +195,12 @@ class Runtime:
                 with self._hub.watching(run_id) as woken, contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(woken.wait(), timeout=_LOOK_EVERY_S)
 
-    async def recover(self) -> int:
-        """Take up every run that was being worked on when its process ended. How many there were.
+    async def recover(self) -> list[RunId]:
+        """Take up every run that was being worked on when its process ended. Which ones there were.
 
         Once, before anything else is started: a home has one owner, so what is unfinished then is nobody's.
         """
-        return sum([await self._take_up(run_id) for run_id in await self._ports.store.unfinished()])
+        return [run_id for run_id in await self._ports.store.unfinished() if await self._take_up(run_id)]
 
     async def retry_stranded(self) -> int:
         """Take up again what stood still because the store took nothing. How many there were."""

@@ -44,7 +44,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
             path.touch(0o600, exist_ok=False)
         connection = _connect(path, "rw")
     except (OSError, sqlite3.Error) as error:
-        raise HomeUnusable(f"cannot open {path.name} for writing: {error}; check its directory") from error
+        raise HomeUnusable(f"cannot open {path.name} for writing: {error}; {_advice(path)}") from error
     try:
         version = stored_version(connection, path.name)
         check_version(version, path.name)
@@ -128,7 +128,7 @@ def lock_owner(path: Path) -> IO[str]:
     try:
         file = Path(f"{path}-lock").open("a+", encoding="utf-8", errors="replace")  # noqa: SIM115 - held until close()
     except OSError as error:
-        raise HomeUnusable(f"cannot write beside {path.name}: {error.strerror}") from error
+        raise HomeUnusable(f"cannot write beside {path.name}: {error.strerror}; {_advice(path)}") from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -143,6 +143,10 @@ def lock_owner(path: Path) -> IO[str]:
         file.write(f"{os.getpid()} {_own_command()}\n")
         file.flush()
     return file
+
+
+def _advice(path: Path) -> str:
+    return f"it can be read only: run chmod u+rwx {path.parent}, or name another home (--home, CONDOR_HOME)"
 
 
 def _owner_said_in(file: IO[str]) -> str:
