@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from condor import CardEvidence, HitlTier, PolicyClass, RefusedInput, ToolContext, tool
+from condor import CardEvidence, HitlTier, PolicyClass, RefusedInput, StaleSuspension, ToolContext, tool
 from condor.core.compiler.leaves.tool_call import tool_call_leaf
 from condor.core.errors import RequestNotUnderstood, RunNotSuspendedError
 from condor.pump import leaf_runner
+from condor.pump.phases import close
 from tests.pump.desk import ANN, BOB, call, open_desk, read_tool, write_tool
 
 if TYPE_CHECKING:
@@ -414,3 +415,113 @@ async def test_one_read_only_look_beside_the_owner(tmp_path: Path, ledger: Ledge
             with pytest.raises(RuntimeError):
                 await looker.start(plan={"steps": [WRITE]})
         await desk.condor.stop(run["runId"])
+
+
+# -- a process that ends in the middle, without being killed ---------------------------------
+
+
+async def cut_off(desk: Any) -> None:
+    """End everything that works, as the end of the process would."""
+    for task in asyncio.all_tasks() - {asyncio.current_task()}:
+        task.cancel()
+    await asyncio.sleep(0)
+
+
+def held_write(ledger: Ledger, inside: asyncio.Event, **options: Any) -> Any:
+    """A write that has its effect and does not come back, the first time."""
+    entered: list[int] = []
+
+    @tool("held.write", policy_class=PolicyClass.MUTATE, hitl_tier=HitlTier.LOW, **options)
+    async def held(ctx: ToolContext) -> int:
+        entered.append(1)
+        number = ledger.write("a", "x", key=ctx.idempotency_key, once=options.get("idempotent", False))
+        if len(entered) == 1:
+            inside.set()
+            await asyncio.Event().wait()
+        return number
+
+    return held
+
+
+@pytest.mark.parametrize("idempotent", [True, False])
+async def test_an_interrupted_effect_is_found_out_about(
+    tmp_path: Path, ledger: Ledger, idempotent: bool
+) -> None:
+    """At the next start: entered again under its key where that is safe, else asked about."""
+    inside = asyncio.Event()
+    held = held_write(ledger, inside, idempotent=idempotent)
+    async with open_desk(tmp_path / "home", held, check=False) as desk:
+        run_id = await desk.start(call("w", "held.write"), autonomy="autonomous")
+        await inside.wait()
+        await cut_off(desk)
+    async with open_desk(tmp_path / "home", held, seed=1) as desk:
+        shown = await desk.rest(run_id)
+        assert (shown["status"], ledger.count()) == ("succeeded" if idempotent else "suspended", 1)
+        assert shown["steps"][0]["attempt"] == (2 if idempotent else 1)
+        if not idempotent:
+            card = await desk.card(run_id)
+            assert "the process ended before the outcome was known" in card["message"]
+            await desk.condor.stop(run_id)
+
+
+async def test_an_interrupted_effect_whose_arguments_were_erased(tmp_path: Path, ledger: Ledger) -> None:
+    """Nobody knows any more what was called: only the record can tell, so a person is asked."""
+    inside, home = asyncio.Event(), tmp_path / "home"
+    held = held_write(ledger, inside, idempotent=True)
+    async with open_desk(home, held, check=False) as desk:
+        run_id = await desk.start(call("w", "held.write"), autonomy="autonomous")
+        await inside.wait()
+        await cut_off(desk)
+    spoil(home, "DELETE FROM payload WHERE key LIKE 'args:%'")
+    async with open_desk(home, held, seed=1) as desk:
+        await desk.rest(run_id)
+        card = await desk.card(run_id)
+        assert (card["reasonCode"], ledger.count()) == ("reconcile", 1)
+        assert "erased" in card["message"]
+        await desk.answer(card, {"happened": True, "reason": "it is in the book"}, BOB)
+        assert (await desk.rest(run_id))["status"] == "succeeded"
+        assert ledger.count() == 1
+
+
+async def test_a_stop_of_a_corrupt_run_ends_it(tmp_path: Path, ledger: Ledger) -> None:
+    """It cannot be stopped in order, so it ends as failed; the stop is told so."""
+    home = tmp_path / "home"
+    async with open_desk(home, write_tool(ledger)) as desk:
+        run = await desk.run(WRITE)
+    spoil(home, "UPDATE payload SET value = '{}' WHERE key = 'graph'")
+    async with open_desk(home, write_tool(ledger), seed=1) as desk:
+        with pytest.raises(RunNotSuspendedError, match="it has ended as failed"):
+            await desk.condor.stop(run["runId"])
+        assert (await desk.rest(run["runId"]))["status"] == "failed"
+
+
+async def test_a_fault_in_the_way_of_its_own_report(
+    tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The closing cannot be made from the evidence either: the run ends all the same, from its rows."""
+    monkeypatch.setattr(leaf_runner, "tool_call_leaf", lambda given: None)
+    monkeypatch.setattr(close, "evidence_of", lambda segment: 1 / 0)
+    async with open_desk(tmp_path / "home", write_tool(ledger)) as desk:
+        end = await desk.run(WRITE)
+        assert (end["status"], ledger.count()) == ("failed", 0)
+        assert "the leaf of step w returned None" in end["closing"]
+
+
+async def test_the_policy_drifts_while_the_descriptor_stays(tmp_path: Path, ledger: Ledger) -> None:
+    """The static registry says another class after a restart: the old card is stale, by its true cause."""
+    legacy = tool("legacy.write", metadata={"mutating": True})
+
+    @legacy
+    async def write(ctx: ToolContext) -> int:
+        return ledger.write("a", "x", key=ctx.idempotency_key)
+
+    async with open_desk(tmp_path / "home", write) as desk:
+        run = await desk.run(call("w", "legacy.write"))
+        assert (await desk.card(run["runId"]))["policy"]["policyClass"] == "mutate"
+    classes = {"legacy.write": PolicyClass.EXEC}
+    async with open_desk(tmp_path / "home", write, seed=1, static_classes=classes) as desk:
+        with pytest.raises(StaleSuspension, match="the policy or the call has changed"):
+            await desk.answer(await desk.card(run["runId"]), {"approved": True})
+        card = await desk.card(run["runId"])
+        assert (card["policy"]["policyClass"], ledger.count()) == ("exec", 0)
+        assert (await desk.approve(card))["status"] == "succeeded"

@@ -100,11 +100,11 @@ async def test_the_shape_of_a_run(tmp_path: Path, ledger: Ledger) -> None:
 
 
 async def test_one_suspension_reads_the_same_everywhere(tmp_path: Path, ledger: Ledger) -> None:
-    """The inbox, the snapshot and GET /api/suspensions/{id} show one card."""
+    """The inbox (with the request beside it), the snapshot and GET /api/suspensions/{id} show one card."""
     async with open_desk(tmp_path / "home", write_tool(ledger)) as desk:
         run = await desk.run(call("w", "book.write", record="a", value="x"))
         card = await desk.card(run["runId"])
-        assert await desk.condor.pending() == [card]
+        assert await desk.condor.pending() == [{**card, "request": None}]
         assert await desk.condor.suspension(card["suspendId"]) == card
         end = await desk.deny(card, reason="no")
         closed = await desk.condor.suspension(card["suspendId"])

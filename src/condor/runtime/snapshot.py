@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from condor.core.frames.masking import masked
 from condor.core.plan.revision import latest_graph
 from condor.core.recovery import DEFAULT_LIMITS, LIMITS, ledger_from_json
+from condor.core.run import TERMINAL
 from condor.ports.encoding import decode
 
 if TYPE_CHECKING:
@@ -192,10 +193,14 @@ def _steps(stored: StoredRun) -> list[Json]:
     )
     if not rows.keys() <= {node["id"] for node in drawn}:
         drawn = [{"id": step_id} for step_id in rows]
-    return [_step(node, rows.get(node["id"]), stored.payloads) for node in drawn]
+    # A run that has ended leaves nothing pending, whatever ended it.
+    unwritten = "skipped" if stored.run.status in TERMINAL else "pending"
+    return [_step(node, rows.get(node["id"]), stored.payloads, unwritten) for node in drawn]
 
 
-def _step(node: Mapping[str, Any], row: StepRow | None, payloads: Mapping[str, bytes]) -> Json:
+def _step(
+    node: Mapping[str, Any], row: StepRow | None, payloads: Mapping[str, bytes], unwritten: str
+) -> Json:
     step_id = node["id"]
     found: dict[str, Json] = {
         "id": step_id,
@@ -203,7 +208,7 @@ def _step(node: Mapping[str, Any], row: StepRow | None, payloads: Mapping[str, b
         "tool": node.get("tool"),
         "title": node.get("title", ""),
         "after": node.get("after", []),
-        "status": row.status if row is not None else "pending",
+        "status": row.status if row is not None else unwritten,
         "attempt": row.attempt if row is not None else 1,
     }
     if row is not None and row.code:
