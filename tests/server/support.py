@@ -202,20 +202,30 @@ def approve(run: Json, *, approved: bool = True, **more: Any) -> Json:
 
 @asynccontextmanager
 async def open_house(
-    home: Path, *, mode: AuthMode = "development", caps: StreamCaps | None = None, **settings: Any
+    home: Path,
+    *,
+    mode: AuthMode = "development",
+    caps: StreamCaps | None = None,
+    pack: Any = None,
+    **settings: Any,
 ) -> AsyncIterator[House]:
-    """A server on a free port of this machine, in this event loop."""
+    """A server on a free port of this machine, in this event loop.
+
+    Args:
+        pack: instead of the shop's.
+    """
     home.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240 - a test's own directory
     shop = Shop(home / "ledger.db")
     async with AsyncExitStack() as stack:
+        packs, given = [pack or ShopPack(shop)], Settings(home=home, **settings)
         condor = await stack.enter_async_context(
-            Condor(home=home, packs=[ShopPack(shop)], settings=Settings(home=home, **settings))
+            Condor(home=home, packs=packs, settings=given, demo=mode == "demo")
         )
         ready: asyncio.Future[Served] = asyncio.get_running_loop().create_future()
         serving = asyncio.ensure_future(
             serve(condor, home, bound("127.0.0.1", 0), mode=mode, caps=caps, ready=ready.set_result)
         )
-        serving.add_done_callback(lambda done: ready.cancelled() or ready.done() or ready.cancel())
+        serving.add_done_callback(lambda _: ready.done() or ready.cancel())
         try:
             served = await asyncio.wait_for(ready, PATIENCE_S)
         except asyncio.CancelledError:
@@ -226,7 +236,7 @@ async def open_house(
             yield house
         finally:
             shop.open.set()
-            house.served.stop()
+            served.stop()
             await asyncio.wait_for(serving, PATIENCE_S)
 
 

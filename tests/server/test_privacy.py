@@ -43,7 +43,7 @@ def logged() -> Iterator[io.StringIO]:
 
 
 async def test_no_record_is_logged_counted_or_repeated(house: House, logged: io.StringIO) -> None:
-    """In a request, a plan, arguments, a reason, a result, a name: logs, metrics and refusals hold none of it."""
+    """In a request, a plan, arguments, a reason, a name: logs, metrics and refusals hold none of it."""
     ann, cleo = await house.signed_in("ann"), await house.signed_in("cleo")
     run = await house.parked(plan=refund(CANARY))
     path = f"/api/runs/{run['runId']}"
