@@ -102,6 +102,11 @@ class StepRow:
     #: Stable word for why it did not succeed.
     code: str = ""
 
+    def moved(self, status: StepStatus, *, code: str | None = None) -> StepRow:
+        """The row in another status; its own code stays unless one is given. Faster than ``replace``."""
+        kept = self.code if code is None else code
+        return StepRow(step_id=self.step_id, status=status, attempt=self.attempt, key=self.key, code=kept)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuspensionRow:

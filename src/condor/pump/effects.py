@@ -138,7 +138,7 @@ async def _enter(segment: Segment, effect: _Effect) -> Suspend | None:
     segment.ports.faults("tool.returned")
     outcome = classify_step_outcome(returned, effectful=True)
     if isinstance(outcome, NeedInput):
-        segment.note_step(replace(segment.state.row(step_id), status=StepStatus.PENDING))
+        segment.note_step(segment.state.row(step_id).moved(StepStatus.PENDING))
         return ask_for_input(given, outcome)
     if outcome.record_moved:
         return await _ask_again(segment, effect, outcome)
@@ -178,7 +178,7 @@ async def _conclude(
 async def _ask_again(segment: Segment, effect: _Effect, outcome: StepOutcome) -> Suspend | None:
     """The record moved and nothing was written: a new card shows what it is now."""
     given, step_id = effect.given, effect.given.node.step_id
-    segment.note_step(replace(segment.state.row(step_id), status=StepStatus.PENDING, code=outcome.code))
+    segment.note_step(segment.state.row(step_id).moved(StepStatus.PENDING, code=outcome.code))
     fresh = replace(given, approval=None, evidence=None)
     if given.tool.preview is not None:
         try:
@@ -257,7 +257,7 @@ async def _resolve(segment: Segment, effect: _Effect, outcome: StepOutcome) -> S
 
 def _note_unknown(segment: Segment, effect: _Effect, outcome: StepOutcome) -> None:
     step_id = effect.given.node.step_id
-    row = replace(segment.state.row(step_id), status=StepStatus.UNKNOWN, code=outcome.code)
+    row = segment.state.row(step_id).moved(StepStatus.UNKNOWN, code=outcome.code)
     segment.state.put_step(row)
     segment.facts.step(row)
     segment.event(EventKind.STEP_SETTLED, stepId=step_id, status=StepStatus.UNKNOWN, code=outcome.code)

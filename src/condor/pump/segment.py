@@ -138,7 +138,7 @@ class Segment:
         Args:
             drawn_by: the tool that draws a card from this result, if it was reached.
         """
-        row = replace(self.state.row(step_id), status=outcome.status, code=outcome.code)
+        row = self.state.row(step_id).moved(outcome.status, code=outcome.code)
         self.state.put_step(row)
         self.facts.step(row)
         result = self.tell_end(step_id, outcome)

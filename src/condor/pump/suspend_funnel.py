@@ -7,7 +7,6 @@ suspend and a re-suspend cannot differ, and a suspension without its card cannot
 from __future__ import annotations
 
 import datetime
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from condor.core.frames.suspend_card import policy_facts, suspend_card
@@ -44,7 +43,7 @@ async def park(segment: Segment, asked: Suspend, *, rests: bool) -> None:
     request = asked.request
     state = segment.state
     moves = Staging()
-    moves.step(replace(state.row(request.step_id), status=waiting_status(request.reason)))
+    moves.step(state.row(request.step_id).moved(waiting_status(request.reason)))
     if not _is_open(segment, request):
         row = _suspension(segment, request)
         moves.park.append(row)

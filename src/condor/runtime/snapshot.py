@@ -71,6 +71,7 @@ def run_snapshot(stored: StoredRun, limits: Limits = DEFAULT_LIMITS) -> dict[str
     requester = decode(run.requester)
     closing = _payload(payloads, "closing") or {}
     suspensions = [suspension_json(row, payloads) for row in stored.suspensions]
+    graph = _payload(payloads, latest_graph(payloads) or "graph")
     return {
         "v": WIRE_VERSION,
         "runId": run.run_id,
@@ -84,8 +85,8 @@ def run_snapshot(stored: StoredRun, limits: Limits = DEFAULT_LIMITS) -> dict[str
         "updatedAt": run.updated_at,
         "request": request_of(payloads),
         "plan": _payload(payloads, "plan"),
-        "graph": _payload(payloads, latest_graph(payloads) or "graph"),
-        "steps": _steps(stored),
+        "graph": graph,
+        "steps": _steps(stored, graph),
         "suspensions": suspensions,
         "budget": _budget(stored, limits),
         "closing": closing.get("text"),
@@ -183,10 +184,9 @@ def _budget(stored: StoredRun, limits: Limits) -> dict[str, Json]:
     return {}
 
 
-def _steps(stored: StoredRun) -> list[Json]:
+def _steps(stored: StoredRun, graph: Any) -> list[Json]:
     """Every step in graph order; without its graph (erased, damaged) what the rows still tell."""
     rows: dict[str, StepRow] = {row.step_id: row for row in stored.steps}
-    graph = _payload(stored.payloads, latest_graph(stored.payloads) or "graph")
     nodes = graph.get("nodes") if isinstance(graph, dict) else None
     drawn = (
         [node for node in nodes if isinstance(node, dict) and "id" in node] if isinstance(nodes, list) else []

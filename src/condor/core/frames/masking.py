@@ -18,6 +18,8 @@ _SECRET = re.compile(r"pass(word|wd|phrase)|secret|token|api_?key|credential|pri
 
 def masked(value: Json) -> Json:
     """``value`` with every member whose key names a secret replaced, at any depth."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, Mapping):
         return {
             key: MASK if isinstance(key, str) and _SECRET.search(key) and item is not None else masked(item)

@@ -64,6 +64,8 @@ def shown_token(key: str) -> str:
 
 def find_references(value: Json, at: str = "") -> Iterator[Reference]:
     """Every reference in a JSON value, in order."""
+    if isinstance(value, str):
+        return
     if isinstance(value, Mapping):
         if FROM in value:
             yield Reference(step=str(value[FROM]), path=str(value.get("path", "")), at=at)
