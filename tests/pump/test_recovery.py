@@ -280,6 +280,22 @@ async def test_denying_an_edit_skips_the_edit(tmp_path: Path) -> None:
         assert end["steps"][0]["code"] == "injected"
 
 
+@pytest.mark.parametrize("end", ["stopped", "expired"])
+async def test_a_run_that_ends_while_an_edit_is_asked(tmp_path: Path, end: str) -> None:
+    """The step is left as it had ended, and the closing says that it failed."""
+    one = faulty(source("one.read"), ToolFault(kind="break", said="503"))
+    async with open_desk(tmp_path / "home", one, source("two.read"), ttl_s=60) as desk:
+        run = await desk.run(READ)
+        if end == "stopped":
+            await desk.condor.stop(run["runId"], principal=BOB)
+        else:
+            desk.clock.advance(61)
+            await desk.condor._running().sweep()
+        shown: Any = await desk.rest(run["runId"])
+        assert (shown["status"], statuses(shown)) == ("aborted", {"r": "failed"})
+        assert "“one.read” failed: 503." in shown["closing"]
+
+
 async def test_an_approved_edit_does_not_approve_the_call(tmp_path: Path, ledger: Ledger) -> None:
     """An approval never carries over: the substitute's own card follows."""
     one = faulty(order(ledger, "one.order"), "break")

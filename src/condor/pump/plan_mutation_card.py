@@ -107,6 +107,12 @@ def held_outcome(state: RunState, node: Node) -> StepOutcome | None:
     )
 
 
+def left_as(state: RunState, step_id: StepId) -> StepOutcome | None:
+    """How a step ends whose edit is not made: as it had ended; None where it waits for something else."""
+    card = latest_edit_card(state, step_id)
+    return None if card is None else held_outcome(state, state.node(step_id))
+
+
 def latest_edit_card(state: RunState, step_id: StepId) -> SuspensionRow | None:
     """The step's latest card about an edit of the plan."""
     found = None

@@ -17,6 +17,7 @@ from condor.core.run import SYSTEM, EventKind, Principal, RunStatus, TransitionC
 from condor.ports.store import Decide, StepRow
 from condor.pump.call import answer_body, decided_by
 from condor.pump.phases.result import Done, PhaseResult
+from condor.pump.plan_mutation_card import left_as
 from condor.pump.segment import Segment, entry, is_open
 from condor.pump.staging import Staging
 
@@ -134,7 +135,10 @@ def _drop_open_steps(segment: Segment, moves: Staging) -> None:
             row = replace(row, status=StepStatus.UNKNOWN, code=row.code or "interrupted")
         else:
             code = "withdrawn" if status is StepStatus.SUSPENDED else "not_reached"
-            row = replace(row, status=StepStatus.SKIPPED, code=code)
+            held = left_as(state, step_id) if status is StepStatus.SUSPENDED else None
+            row = replace(
+                row, status=held.status if held else StepStatus.SKIPPED, code=held.code if held else code
+            )
         state.put_step(row)
         moves.step(row)
         if not told:

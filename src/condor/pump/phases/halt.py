@@ -13,9 +13,11 @@ from condor.core.errors import OurBug, RunNotSuspendedError, UnknownId
 from condor.core.ids import SuspendId, digest_of
 from condor.core.outcome import skipped
 from condor.core.run import SYSTEM, TERMINAL, EventKind, Principal, RunStatus
+from condor.core.suspend import Origin
 from condor.ports.store import Conflict, Decide, SuspensionRow
 from condor.pump.phases.close import stage_end, stage_withdrawals
 from condor.pump.phases.fail import readable
+from condor.pump.plan_mutation_card import left_as
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment, entry
 from condor.pump.staging import Staging
 from condor.pump.state import StateUnreadable
@@ -124,7 +126,8 @@ async def expire(row: SuspensionRow, ports: PumpPorts) -> bool:
         ),
         moves,
     )
-    segment.settle(row.step_id, skipped("expired", ""))
+    held = left_as(state, row.step_id) if row.origin == Origin.PLAN_MUTATION else None
+    segment.settle(row.step_id, held or skipped("expired", ""))
     state.suspensions[row.suspend_id] = replace(current, status="expired", decided_by=SYSTEM.id)
     halt = {"cause": "expired", "by": SYSTEM.to_json(), "stepId": row.step_id}
     try:

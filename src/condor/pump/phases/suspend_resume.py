@@ -31,7 +31,7 @@ from condor.ports.store import Conflict, Decide, StoredRun, SuspensionRow, Suspe
 from condor.pump.call import call_of, decided_by
 from condor.pump.phases.fail import readable
 from condor.pump.phases.halt import halt_run
-from condor.pump.plan_mutation_card import edit_contract, held_outcome
+from condor.pump.plan_mutation_card import edit_contract, left_as
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment, entry
 from condor.pump.staging import Staging
 from condor.pump.state import RunState, StateUnreadable
@@ -321,11 +321,7 @@ def _deny_aborts(segment: Segment, row: SuspensionRow) -> bool:
 
 def _settle_denied(segment: Segment, row: SuspensionRow) -> None:
     """The call is not made; a denied edit of the plan leaves its step as it had ended."""
-    held = (
-        held_outcome(segment.state, segment.state.node(row.step_id))
-        if row.origin == Origin.PLAN_MUTATION
-        else None
-    )
+    held = left_as(segment.state, row.step_id) if row.origin == Origin.PLAN_MUTATION else None
     segment.settle(row.step_id, held or skipped("denied", ""))
 
 
