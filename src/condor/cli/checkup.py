@@ -180,18 +180,21 @@ def _writable(home: Path, database: Path) -> Check:
         return _ok("writable", "the home and its database")
     return _problem(
         "writable",
-        f"{', '.join(shut)} cannot be written, so this home can be read only; run: chmod -R u+w {home} "
+        f"{', '.join(shut)} cannot be written, so this home can be read only; run: chmod -R u+rwX {home} "
         "(or name another home: --home)",
     )
 
 
 def _schema(path: Path) -> Iterator[Check]:
-    """The schema version as stored; whether this Condor reads it is said by opening it."""
+    """The schema version, or why this Condor does not read it."""
+    from condor.store.migrations import stored_version
+    from condor.store.sqlite_files import open_reader
+
     try:
-        with contextlib.closing(sqlite3.connect(f"file:{path.absolute()}?mode=ro", uri=True)) as connection:
-            (found,) = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
-    except (sqlite3.Error, TypeError) as error:
-        yield _problem("schema", f"cannot be read: {error}")
+        with contextlib.closing(open_reader(path.absolute())) as connection:
+            found = stored_version(connection, path.name)
+    except (CondorError, sqlite3.Error) as error:
+        yield _problem("schema", str(error))
         return
     yield _ok("schema", f"version {found}")
 

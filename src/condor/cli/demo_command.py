@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.command("demo", short_help="See the main job, told step by step.")
 @click.option(
     "--home",
-    type=click.Path(path_type=Path),
+    type=click.Path(path_type=Path, readable=False),
     help="Directory for it: new, or an earlier demonstration's.  [default: .condor/demo]",
 )
 @click.option(

@@ -163,7 +163,7 @@ def _stored(path: Path) -> Place | None:
         return None
     except OSError as error:
         raise HomeUnusable(
-            f"{file} cannot be read: {error.strerror}; run chmod u+rwx {path}, "
+            f"{file} cannot be read: {error.strerror}; run chmod -R u+rwX {path}, "
             "or name another home with --home"
         ) from error
     found = _read(body, file)

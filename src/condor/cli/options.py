@@ -28,7 +28,7 @@ def home_option(command: _F) -> _F:
     """Where state lives."""
     return click.option(
         "--home",
-        type=click.Path(path_type=Path),
+        type=click.Path(path_type=Path, readable=False),
         default=Path(DEFAULT_HOME),
         envvar=HOME_VARIABLE,
         show_default=True,

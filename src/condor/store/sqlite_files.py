@@ -38,6 +38,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
     Raises:
         HomeUnusable: not a database, not ours, of a newer version, or not writable; nothing was changed.
     """
+    _check_writable(path)
     try:
         with contextlib.suppress(FileExistsError):
             # It holds record data; its log and index take its mode.
@@ -145,8 +146,18 @@ def lock_owner(path: Path) -> IO[str]:
     return file
 
 
+def _check_writable(path: Path) -> None:
+    """SQLite opens what it cannot write, and says so only when it should write."""
+    beside = [Path(f"{path}{end}") for end in ("", "-wal", "-shm")]
+    for needed in (path.parent, *(one for one in beside if one.exists())):
+        if not os.access(needed, os.W_OK):
+            raise HomeUnusable(f"{needed} cannot be written; {_advice(path)}")
+
+
 def _advice(path: Path) -> str:
-    return f"it can be read only: run chmod u+rwx {path.parent}, or name another home (--home, CONDOR_HOME)"
+    return (
+        f"it can be read only: run chmod -R u+rwX {path.parent}, or name another home (--home, CONDOR_HOME)"
+    )
 
 
 def _owner_said_in(file: IO[str]) -> str:
