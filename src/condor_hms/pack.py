@@ -65,12 +65,26 @@ async def _opened(setup: PackSetup) -> AsyncIterator[OpenedPack]:
         finally:
             looked_at.close()
         return
+    lost = _was_taken_away(setup.home, path)
     store = _open(path, open_store)
     try:
         demo, notes = await _made(store, path, wanted=setup.demo)
-        yield _pack_of(store, demo=demo, notes=notes)
+        yield _pack_of(store, demo=demo, notes=(*notes, *lost))
     finally:
         store.close()
+
+
+def _was_taken_away(home: Path, path: Path) -> tuple[str, ...]:
+    """What to tell where a record stood beside the run log, and is gone.
+
+    The folder of the record is made with it, so a folder without it once held it.
+    """
+    if path.exists() or not path.parent.exists() or not (home / "condor.db").exists():
+        return ()
+    return (
+        f"the record {path} was not there and was made anew: what earlier runs wrote is gone from the "
+        "record, and their history in condor.db speaks of entries that it no longer holds",
+    )
 
 
 def _open(path: Path, open_store: Callable[[Path], EmbeddedFhirStore]) -> EmbeddedFhirStore:

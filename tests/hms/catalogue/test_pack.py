@@ -54,6 +54,21 @@ async def test_the_staff_may_sign_in(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize("demo", [True, False])
+async def test_a_record_that_was_taken_away_is_said(tmp_path: Path, demo: bool) -> None:
+    """Made anew beside a run log: what earlier runs wrote is said to be gone; once, and not at first use."""
+    setup = PackSetup(home=tmp_path, demo=demo)
+    (tmp_path / "condor.db").touch()
+    async with PACK.open(setup) as first:
+        assert not any("is gone from the record" in note for note in first.notes)
+    for file in (tmp_path / "hms").glob("fhir.db*"):
+        file.unlink()
+    async with PACK.open(setup) as again:
+        assert "what earlier runs wrote is gone from the record" in again.notes[-1]
+    async with PACK.open(setup) as later:
+        assert list(later.notes) == []
+
+
 async def test_another_record_is_left_as_it_is(tmp_path: Path) -> None:
     """Demonstration data never mixes with what is there."""
     (tmp_path / "hms").mkdir()
