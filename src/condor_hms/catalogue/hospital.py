@@ -71,7 +71,7 @@ async def require(hospital: Hospital, reference: object, resource_type: str) -> 
     if match is None or match.group(1) != resource_type:
         quoted = ascii(reference)[:_QUOTED_CHARS_MAX]
         raise ToolError(
-            f"{quoted} does not name a {resource_type}: give {resource_type}/id",
+            f"{quoted} does not name a {resource_type}: give {resource_type}/id; nothing was written",
             effect="none",
             code="bad_reference",
         )

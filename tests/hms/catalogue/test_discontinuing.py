@@ -156,3 +156,32 @@ async def stop_again(desk: Desk, before: dict[str, Any], after: dict[str, Any]) 
             name for name in now if name != "meta" and seen.get(name) != now[name]
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("order", "code", "said"),
+    [
+        (
+            "warfarin",
+            "bad_reference",
+            "'warfarin' does not name a MedicationRequest: give M",
+        ),
+        ("Patient/pt-bf0d2c068a08", "bad_reference", "does not name a MedicationRequest"),
+        ("MedicationRequest/nobody", "not_in_record", "MedicationRequest/nobody is not in the record"),
+        ("", "bad_reference", "'' does not name a MedicationRequest"),
+    ],
+)
+async def test_an_order_that_is_none_is_refused(desk: Desk, order: str, code: str, said: str) -> None:
+    """Typed where the plan found no such medicine: the card and the call say the same, nothing is written."""
+    for attempt in (desk.preview, desk.call):
+        with pytest.raises(ToolError) as refusal:
+            await attempt(STOP, {**ARGS, "order": order})
+        assert (refusal.value.code, refusal.value.effect) == (code, "none")
+        assert said in str(refusal.value)
+
+
+async def test_an_order_that_is_not_active_has_no_card(desk: Desk) -> None:
+    """What is stopped cannot be stopped: said before anybody is asked."""
+    await change(desk, status="stopped")
+    with pytest.raises(ToolError, match="is stopped, not active; there is nothing to stop"):
+        await desk.preview(STOP, ARGS)
