@@ -53,7 +53,7 @@ async def test_r09_answers_from_the_reports_and_says_so(tmp_path: Path) -> None:
     async with shaky(tmp_path, labs_search=ToolFault(kind="fail", times=2)) as ward:
         end = await asked(ward, R09)
         assert (end["status"], end["steps"][1]["tool"]) == ("succeeded", "labs.report.search")
-        assert "HbA1c 9 % on 7 Oct 2026" in end["closing"]
+        assert "HbA1c 9.0 % on 7 Oct 2026" in end["closing"]
         assert "Creatinine 0.91 mg/dL on 7 Oct 2026" in end["closing"]
         assert "(from lab reports)" in end["closing"]
         assert (
@@ -69,7 +69,7 @@ async def test_r09_gives_the_same_numbers_without_a_fault(tmp_path: Path) -> Non
     """What the reports say is what the results say."""
     async with shaky(tmp_path) as ward:
         end = await asked(ward, R09)
-        assert "HbA1c 9 % on 7 Oct 2026" in end["closing"]
+        assert "HbA1c 9.0 % on 7 Oct 2026" in end["closing"]
         assert "Creatinine 0.91 mg/dL on 7 Oct 2026" in end["closing"]
         assert "plan.revised" not in await kinds(ward, end)
 

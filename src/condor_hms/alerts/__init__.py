@@ -5,6 +5,7 @@ from __future__ import annotations
 from condor_hms.alerts.check import check_allergy, check_medication, check_orders
 from condor_hms.alerts.doses import FREQUENCIES, frequency_per_day
 from condor_hms.alerts.identity import PatientIdentity, patient_identity
+from condor_hms.alerts.labs import lab_number
 from condor_hms.alerts.model import (
     Alert,
     Allergy,
@@ -40,6 +41,7 @@ __all__ = [
     "check_orders",
     "demo_rules",
     "frequency_per_day",
+    "lab_number",
     "load_medication_record",
     "parse_rules",
     "patient_identity",

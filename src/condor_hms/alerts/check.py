@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from condor_hms.alerts.check_doses import dose_alerts, order_dose_alerts
 from condor_hms.alerts.doses import to_mg
+from condor_hms.alerts.labs import lab_number
 from condor_hms.alerts.model import SEVERITIES, Alert, Evidence, MedicineOrder
 from condor_hms.alerts.names import allergen_words, core_words, is_denial, mentions
 
@@ -269,7 +270,8 @@ def _result_met(rule: ConditionRule, record: MedicationRecord, today: date) -> I
 
 def _result_text(result: LabValue, today: date) -> str:
     days = (today - result.taken_on).days
-    return f"{result.name} {result.value:.10g} {result.unit} on {result.taken_on} ({days} days ago)"
+    value = lab_number(result.loinc, result.unit, result.value)
+    return f"{result.name} {value} {result.unit} on {result.taken_on} ({days} days ago)"
 
 
 def _partner_doses(medicine: MedicineOrder, others: Iterable[MedicineOrder], rules: Rules) -> Iterator[Alert]:

@@ -97,4 +97,9 @@ def _one_dosage_text(dosage: dict[str, Any]) -> str:
         words.append(f"every {1 / times:g} days")
     if _is_as_needed(dosage):
         words.append("as needed")
+    bounds = dosage.get("timing", {}).get("repeat", {}).get("boundsDuration", {})
+    days = _DAYS_PER_UNIT.get(bounds.get("code", bounds.get("unit", "")))
+    if days is not None and "value" in bounds:
+        count = float(bounds["value"]) * days
+        words.append(f"for {count:g} day{'' if count == 1 else 's'}")
     return " ".join(filter(None, words))

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from condor_hms.alerts import CREATININE, POTASSIUM, WEIGHT, load_medication_record
+from condor_hms.alerts import CREATININE, POTASSIUM, WEIGHT, lab_number, load_medication_record
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of
-from condor_hms.catalogue.words import amount, concept_text, day, joined, order_text, plural, status_of
+from condor_hms.catalogue.words import concept_text, day, joined, order_text, plural, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from condor_hms.alerts import Alert, MedicationRecord, Rules
+    from condor_hms.alerts import Alert, LabValue, MedicationRecord, Rules
     from condor_hms.fhir.port import Resource
 
 __all__ = [
@@ -128,10 +128,14 @@ async def clinical_context(
         text = (
             "not recorded"
             if result is None
-            else f"{amount(result.value)} {result.unit} on {day(result.taken_on)}".replace("  ", " ")
+            else " ".join(f"{_number(result)} {result.unit} on {day(result.taken_on)}".split())
         )
         rows.append({"label": label, "text": text})
     return (*rows, {"label": "Alert rules", "text": rules_note(hospital.rules, medication)})
+
+
+def _number(result: LabValue) -> str:
+    return lab_number(result.loinc, result.unit, result.value)
 
 
 async def allergies_of(hospital: Hospital, patient: str) -> list[Resource]:

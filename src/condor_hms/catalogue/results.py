@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from condor import ArgSpec, PolicyClass, ToolContext, ToolDescriptor, tool
+from condor_hms.alerts import lab_number
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require_patient
 from condor_hms.catalogue.identity import identity
 from condor_hms.catalogue.specs import CLINICIANS, choice, patient_arg
@@ -122,7 +123,7 @@ async def lab_results(
 
 
 def result_row(result: Resource) -> dict[str, Any]:
-    """One result, compact, with its text: ``7.2 % on 10 Nov 2026 (high)``."""
+    """One result, compact, with its text: ``9.0 % on 7 Oct 2026 (high)``; decimals as the laboratory's."""
     coding: dict[str, Any] = next(iter((result.get("code") or {}).get("coding") or []), {})
     code = str(coding.get("code", ""))
     moment = str(result.get("effectiveDateTime") or (result.get("effectivePeriod") or {}).get("start") or "")
@@ -138,8 +139,15 @@ def result_row(result: Resource) -> dict[str, Any]:
     }
     remarks = [row["interpretation"].lower()] if row["interpretation"] not in ("", "Normal", "N") else []
     remarks += [row["status"]] if row["status"] in ("preliminary", "registered") else []
-    value = " ".join(part for part in (amount(row["value"]), row["unit"]) if part)
+    value = " ".join(part for part in (_shown(row), row["unit"]) if part)
     return {**row, "text": f"{value} on {day(row['date'])}" + (f" ({', '.join(remarks)})" if remarks else "")}
+
+
+def _shown(row: Mapping[str, Any]) -> str:
+    value = row["value"]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return amount(value)
+    return lab_number(row["code"], row["unit"], value)
 
 
 def _unit_of(result: Resource) -> str:

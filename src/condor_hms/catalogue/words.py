@@ -22,6 +22,7 @@ __all__ = [
     "concept_text",
     "day",
     "dose_text",
+    "duration_of",
     "joined",
     "order_name",
     "order_text",
@@ -157,15 +158,24 @@ def order_name(order: Resource) -> str:
 
 
 def order_text(order: Resource) -> str:
-    """The order in words: ``Celecoxib 200 mg oral, once daily``."""
+    """The order in words: ``Nitrofurantoin 100 mg oral, twice daily, for 5 days``."""
     dosage = (order.get("dosageInstruction") or [{}])[0]
     if not _dose_of(dosage) and dosage.get("text"):
         return f"{order_name(order)}: {dosage['text']}"
     head = " ".join(part for part in (order_name(order), _dose_of(dosage), _route_of(dosage)) if part)
-    tail = [
-        part for part in (_timing_of(dosage), "as needed" if dosage.get("asNeededBoolean") else "") if part
-    ]
+    needed = "as needed" if dosage.get("asNeededBoolean") else ""
+    tail = [part for part in (_timing_of(dosage), needed, duration_of(dosage)) if part]
     return ", ".join([head, *tail])
+
+
+def duration_of(dosage: Mapping[str, Any]) -> str:
+    """``for 5 days`` where the dosage has a duration; the length of a supply is none."""
+    bounds = ((dosage.get("timing") or {}).get("repeat") or {}).get("boundsDuration") or {}
+    value, unit = bounds.get("value"), bounds.get("code") or bounds.get("unit") or ""
+    if value is None:
+        return ""
+    word = _PERIODS.get(unit, unit)
+    return f"for {amount(value)} {word}{'' if value == 1 or unit not in _PERIODS else 's'}".rstrip()
 
 
 def _dose_of(dosage: Mapping[str, Any]) -> str:

@@ -142,3 +142,16 @@ async def test_every_frequency_route_and_unit_can_be_written(desk: Desk) -> None
             key = f"{name}-{number}"
             await desk.call(PRESCRIBE, order, approved_by=OKAFOR, idempotency_key=key)
             assert len(await orders_of(desk, key)) == 1
+
+
+async def test_the_duration_stays_with_the_order(desk: Desk) -> None:
+    """After approval the list and the alert about a second order still say for how long it is."""
+    await desk.call("medication.prescribe", NITROFURANTOIN, approved_by=OKAFOR)
+    listed = await desk.call("medication.list.card", {"patient": MELISSA})
+    words = "Nitrofurantoin 100 mg oral, twice daily, for 5 days"
+    assert words in desk.report("medication.list.card", {}, listed)
+    card = await desk.preview("medication.prescribe", NITROFURANTOIN)
+    [duplicate] = [alert for alert in card.alerts if alert["id"] == "own-duplicate"]
+    assert words in str(duplicate["evidence"])
+    again = await desk.call("interaction.check", {"patient": MELISSA, "medication": "Nitrofurantoin"})
+    assert "for 5 days" in desk.report("interaction.check", {"medication": "Nitrofurantoin"}, again)

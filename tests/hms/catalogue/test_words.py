@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from condor_hms.alerts import lab_number
 from condor_hms.catalogue.identity import fold, identity
 from condor_hms.catalogue.terms import MEDICINES, SUBSTANCES, ingredient_key, substance_of
 from condor_hms.catalogue.words import amount, concept_text, day, dose_text, joined, order_text, plural
@@ -68,6 +69,8 @@ def order(**dosage: Any) -> dict[str, Any]:
         (order(timing={"repeat": {"frequency": 1, "period": 2, "periodUnit": "d"}}), "X, on alternate days"),
         (order(timing={"repeat": {"frequency": 24, "period": 1, "periodUnit": "d"}}), "X, 24 times daily"),
         (order(timing={"repeat": {"count": 1}}), "X, once only"),
+        (order(timing={"repeat": {"boundsDuration": {"value": 5, "unit": "d"}}}), "X, for 5 days"),
+        (order(timing={"repeat": {"boundsDuration": {"value": 1.0, "code": "wk"}}}), "X, for 1 week"),
         (
             order(timing={"repeat": {"when": ["HS"], "frequency": 1, "period": 1, "periodUnit": "d"}}),
             "X, at bedtime",
@@ -86,6 +89,28 @@ def test_every_order_and_patient_of_the_record_can_be_said() -> None:
             assert order_text(resource)
         if resource["resourceType"] == "Patient":
             assert "MRN POP-" in identity(resource, datetime.date(2026, 11, 30))["text"]
+
+
+@pytest.mark.parametrize(
+    ("code", "unit", "value", "said"),
+    [
+        ("4548-4", "%", 9, "9.0"),
+        ("4548-4", "%", 7.25, "7.25"),
+        ("2160-0", "mg/dL", 0.9, "0.90"),
+        ("2160-0", "umol/L", 91, "91"),
+        ("2823-3", "mmol/L", 5.0, "5.0"),
+        ("6301-6", "{INR}", 2, "2.0"),
+        ("718-7", "g/dL", 13, "13.0"),
+        ("718-7", "g/L", 130, "130"),
+        ("10839-9", "ng/mL", 0.012, "0.012"),
+        ("29463-7", "kg", 80.0, "80"),
+    ],
+)
+def test_a_laboratory_number_has_the_decimals_of_its_test(
+    code: str, unit: str, value: float, said: str
+) -> None:
+    """The table's decimals where JSON lost them, never fewer than the record has, none in another unit."""
+    assert lab_number(code, unit, value) == said
 
 
 def test_small_words() -> None:
