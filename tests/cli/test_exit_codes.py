@@ -29,6 +29,7 @@ EXPECTED = {
     "ToolError": 4,
     "RecordMoved": 4,
     "HomeUnusable": 8,
+    "RecordDamaged": 8,
     "StoreUnavailable": 8,
     "OurBug": 1,
     "LeafContractError": 1,

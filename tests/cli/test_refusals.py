@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
 
+from condor.cli.app import condor
 from condor.config import Settings, read_settings
 from condor.core.errors import RefusedInput
 from tests.cli.support import REFUND
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.cli.support import Shell
 
 
@@ -229,3 +234,81 @@ def test_json_is_ascii_even_for_what_strangers_wrote(shell: Shell) -> None:
     done = shell.run("pending", "--json")
     assert done.out.isascii()
     assert json.loads(done.out)[0]["evidence"]["subject"]["text"].startswith("order A-1 of a\u202e")
+
+
+def _commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tuple[str, click.Command]]:
+    if isinstance(command, click.Group):
+        for name, inner in command.commands.items():
+            yield from _commands(inner, (*path, name))
+    else:
+        yield " ".join(path), command
+
+
+def test_every_command_takes_json_but_two() -> None:
+    """The README says which two."""
+    without = {
+        path
+        for path, command in _commands(condor)
+        if "--json" not in {option for parameter in command.params for option in parameter.opts}
+    }
+    assert without == {"demo", "serve"}
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    assert "Every command but `demo` and `serve` takes `--json`" in readme
+
+
+ERRORS_AS_JSON: dict[str, tuple[tuple[str, ...], int, str]] = {
+    "usage": (("run", "x", "--plam", "--json"), 2, "usage"),
+    "input": (("run", "  ", "--json"), 2, "invalid_input"),
+    "id": (("show", "run_nope", "--json"), 2, "not_found"),
+    "card": (("approve", "sus_nope", "--as", "mia", "--json"), 2, "not_found"),
+    "plan": (("run", "--plan", "bad.json", "--as", "mia", "--json"), 2, "invalid_plan"),
+    "home": (("pending", "--home", "nowhere", "--json"), 8, "environment"),
+    "export": (("audit", "export", "--run", "run_nope", "--json"), 2, "not_found"),
+}
+
+
+@pytest.mark.parametrize("kind", ERRORS_AS_JSON)
+def test_an_error_is_json_where_a_program_reads(used: Shell, kind: str) -> None:
+    """One object on stderr with code, message and exit code; nothing on stdout."""
+    words, code, error_code = ERRORS_AS_JSON[kind]
+    used.plan({"steps": []}, "bad.json")
+    done = used.run(*words)
+    assert done.code == code
+    assert done.out == ""
+    told = json.loads(done.err)
+    assert told.keys() == {"type", "code", "message", "exit"}
+    assert (told["type"], told["code"], told["exit"]) == ("error", error_code, code)
+    assert not told["message"].startswith("condor")
+
+
+DAMAGE = {
+    "status": "UPDATE run SET status = 'paused'",
+    "requester": "UPDATE run SET requester = 'x'",
+    "requester without id": "UPDATE run SET requester = '{}'",
+    "step": "UPDATE step SET status = 'maybe'",
+    "card facts": "UPDATE suspension SET facts = '{}'",
+    "payloads": "UPDATE payload SET value = '{}'",
+    "payloads that are no objects": "UPDATE payload SET value = '[1]'",
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_a_damaged_row_is_no_bug_of_ours(shell: Shell, kind: str) -> None:
+    """Whatever something else wrote into a run, each command says which run, or goes on without it."""
+    run = shell.parked()
+    card = run["suspensions"][0]["suspendId"]
+    with sqlite3.connect(shell.home / "condor.db") as database:
+        database.execute(DAMAGE[kind])
+    database.close()
+    refused = 0
+    for words in (("runs",), ("show", run["runId"]), ("pending",), ("approve", card, "--as", "mia")):
+        done = shell.run(*words)
+        assert done.code != 1, done.err
+        if done.code == 8:
+            refused += 1
+            assert_one_line(done.err, f"run {run['runId']}: ")
+            assert "the database was changed by something else than Condor" in done.err
+            assert "condor audit verify" in done.err
+    assert refused or kind == "payloads"
+    assert shell.ledger == []
+    assert shell.run("run", "--plan", shell.plan(REFUND), "--as", "mia").code == 3

@@ -96,14 +96,26 @@ def run_arguments(arguments: list[str]) -> int:
     try:
         return int(condor.main(args=arguments, prog_name="condor", standalone_mode=False) or 0)
     except (KeyboardInterrupt, click.Abort):
-        _say("condor: interrupted")
+        from condor.cli.refusals import as_line
+
+        _say(
+            as_line(
+                "interrupted", "interrupted", Exit.INTERRUPTED, head="condor", as_json=_is_json(arguments)
+            )
+        )
         return Exit.INTERRUPTED
     except PipeClosedError:
         return Exit.PIPE_CLOSED
     except Exception as error:  # noqa: BLE001 - the last place where an error can become one line
         from condor.cli.refusals import say_refusal
 
-        return say_refusal(error, _say)
+        return say_refusal(error, _say, as_json=_is_json(arguments))
+
+
+def _is_json(arguments: list[str]) -> bool:
+    """Whether a program reads: it said so, even where the rest of the line cannot be read."""
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in options
 
 
 def _say(line: str) -> None:

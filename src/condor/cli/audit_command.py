@@ -117,6 +117,7 @@ def verify_command(context: click.Context, run: str | None, home: Path, *, as_js
 @audit_command.command("export")
 @_filter_options
 @home_option
+@click.option("--json", is_flag=True, expose_value=False, help="As it is anyway: JSON lines.")
 @click.pass_context
 def export_command(context: click.Context, /, home: Path, **words: str | None) -> int:
     """Write the rows as JSON lines, to be kept elsewhere.

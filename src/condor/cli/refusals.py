@@ -12,6 +12,7 @@ import click
 
 from condor.cli.coroutines import TRACEBACK_VARIABLE
 from condor.cli.exit_codes import Exit, exit_of_error, exit_of_os_error
+from condor.cli.screen import json_line
 from condor.cli.visible import visible
 from condor.core.errors import CondorError, OurBug
 
@@ -19,31 +20,45 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def say_refusal(error: Exception, say: Callable[[str], None]) -> int:
-    """Say what went wrong; the exit code."""
+def say_refusal(error: Exception, say: Callable[[str], None], *, as_json: bool = False) -> int:
+    """Say what went wrong; the exit code.
+
+    Args:
+        as_json: a program reads: the line is a JSON object.
+    """
+    if isinstance(error, click.exceptions.Exit):
+        return error.exit_code
+    code, head, message, exit_code = _told(error)
+    say(as_line(code, message, exit_code, head=head, as_json=as_json))
+    return exit_code
+
+
+def as_line(code: str, message: str, exit_code: Exit, *, head: str, as_json: bool) -> str:
+    """What went wrong, for a person or for a program."""
+    if not as_json:
+        return f"{head}: {message}"
+    return json_line({"type": "error", "code": code, "message": message, "exit": int(exit_code)})
+
+
+def _told(error: Exception) -> tuple[str, str, str, Exit]:
+    """Code, command, message, exit code."""
     match error:
-        case click.exceptions.Exit():
-            return error.exit_code
         case click.ClickException():
-            say(_usage(error))
-            return Exit.REFUSED
+            return ("usage", *_usage(error), Exit.REFUSED)
         case CondorError() if not isinstance(error, OurBug) and exit_of_error(error) != Exit.BUG:
-            say(f"condor: {visible(error)}")
-            return exit_of_error(error)
+            return error.code, "condor", visible(error), exit_of_error(error)
         case OSError() if exit_of_os_error(error) is Exit.ENVIRONMENT:
-            say(f"condor: {visible(_os_words(error))}")
-            return Exit.ENVIRONMENT
+            return "environment", "condor", visible(_os_words(error)), Exit.ENVIRONMENT
         case _:
-            say(_bug(error))
-            return Exit.BUG
+            return "bug", "condor", _bug(error), Exit.BUG
 
 
-def _usage(error: click.ClickException) -> str:
-    """``condor run: no such option: --plam; see condor run --help``."""
+def _usage(error: click.ClickException) -> tuple[str, str]:
+    """``condor run`` and ``no such option: --plam; see condor run --help``."""
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "condor"
     message = visible(" ".join(error.format_message().split())).rstrip(".")
-    return f"{path}: {message[:1].lower()}{message[1:]}; see `{path} --help`"
+    return path, f"{message[:1].lower()}{message[1:]}; see `{path} --help`"
 
 
 def _os_words(error: OSError) -> str:
@@ -54,7 +69,7 @@ def _os_words(error: OSError) -> str:
 def _bug(error: Exception) -> str:
     """One line, and where the traceback is."""
     name = f"{type(error).__name__}: {visible(error)}" if str(error) else type(error).__name__
-    head = f"condor: an error of ours: {name}; please report it"
+    head = f"an error of ours: {name}; please report it"
     text = "".join(traceback.format_exception(error))
     if os.environ.get(TRACEBACK_VARIABLE):
         return f"{head}\n{text}".rstrip()
@@ -67,4 +82,4 @@ def _bug(error: Exception) -> str:
     return f"{head}; the traceback is in {Path(path)}"
 
 
-__all__ = ["say_refusal"]
+__all__ = ["as_line", "say_refusal"]

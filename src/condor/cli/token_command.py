@@ -101,7 +101,8 @@ def list_command(home: Path, *, as_json: bool) -> int:
 @token_command.command("revoke")
 @click.argument("token_id", type=utf8, metavar="TOKEN_ID")
 @home_option
-def revoke_command(token_id: str, home: Path) -> int:
+@json_option
+def revoke_command(token_id: str, home: Path, *, as_json: bool) -> int:
     """End a token; it counts no more from its next request on."""
     from condor.cli.screen import Screen
     from condor.core.errors import UnknownId
@@ -115,7 +116,11 @@ def revoke_command(token_id: str, home: Path) -> int:
             raise UnknownId("token", token_id, "see `condor token list`")
 
     _done(home, here, "DELETE", f"/tokens/{token_id}", None)
-    Screen().line(f"Revoked {token_id}.")
+    screen = Screen(as_json=as_json)
+    if as_json:
+        screen.json({"tokenId": token_id, "revoked": True})
+    else:
+        screen.line(f"Revoked {token_id}.")
     return 0
 
 

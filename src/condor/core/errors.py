@@ -17,6 +17,7 @@
     │   └── AnswerInvalid       the answer does not have the card's shape
     ├── ToolError               a tool says that it failed (raised by tool authors)
     ├── HomeUnusable            the environment: lock, permissions, a newer schema
+    │   └── RecordDamaged       a stored row that only something else can have written
     ├── StoreUnavailable        the store did not take the transaction; nothing of it is there
     └── OurBug                  an invariant of Condor does not hold
         ├── LeafContractError   a leaf returned something that is not a leaf outcome
@@ -193,6 +194,19 @@ class HomeUnusable(CondorError):
     """The environment is in the way: a lock, permissions, or a database of a newer version."""
 
     code = "environment"
+
+
+class RecordDamaged(HomeUnusable):
+    """A stored row that no Condor writes: something else changed the database."""
+
+    code = "damaged"
+
+    def __init__(self, run_id: object, what: str) -> None:
+        super().__init__(
+            f"run {run_id}: {what}; the database was changed by something else than Condor: "
+            "run `condor audit verify`, and take a backup's copy"
+        )
+        self.run_id = run_id
 
 
 class StoreUnavailable(CondorError):

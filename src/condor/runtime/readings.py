@@ -6,16 +6,17 @@ Law: who may read what is decided above, by whoever knows who asks.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from functools import partial
 from typing import TYPE_CHECKING
 
 from condor.core.audit import ChainVerdict, verify_chain
-from condor.core.errors import UnknownId
+from condor.core.errors import RecordDamaged, UnknownId
 from condor.core.recovery import DEFAULT_LIMITS
 from condor.ports.store import AuditFilter, AuditRow
 from condor.runtime.snapshot import request_of, run_line, run_snapshot, suspension_json
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from condor.core.ids import Json
     from condor.core.recovery import Limits
@@ -37,13 +38,17 @@ class Readings(ABC):
         stored = await self._stored().load(run_id)
         if stored is None:
             raise UnknownId("run", run_id, "see `condor runs`")
-        return run_snapshot(stored, self._limits)
+        return _read(run_id, lambda: run_snapshot(stored, self._limits))
 
     async def runs(self, *, limit: int = 50, before: str = "") -> list[dict[str, Json]]:
         """Runs, newest first; ``before`` is the last run of the page before."""
         store = self._stored()
         rows = await store.runs(limit=limit, before=before)
-        return [run_line(row, await store.payloads(row.run_id, ["request"])) for row in rows]
+        found = []
+        for row in rows:
+            payloads = await store.payloads(row.run_id, ["request"])
+            found.append(_read(row.run_id, partial(run_line, row, payloads)))
+        return found
 
     async def pending(self, *, limit: int = 50, after: str = "") -> list[dict[str, Json]]:
         """Open cards over all runs, oldest first."""
@@ -52,7 +57,8 @@ class Readings(ABC):
         found = []
         for row in rows:
             payloads = await store.payloads(row.run_id, [f"card:{row.suspend_id}", "request"])
-            found.append({**suspension_json(row, payloads), "request": request_of(payloads)})
+            card = _read(row.run_id, partial(suspension_json, row, payloads))
+            found.append({**card, "request": request_of(payloads)})
         return found
 
     async def suspension(self, suspend_id: str) -> dict[str, Json]:
@@ -65,7 +71,8 @@ class Readings(ABC):
         if row is None:
             raise UnknownId("card", suspend_id, "see `condor pending`")
         keys = [f"card:{suspend_id}", f"answer:{suspend_id}"]
-        return suspension_json(row, await self._stored().payloads(row.run_id, keys))
+        payloads = await self._stored().payloads(row.run_id, keys)
+        return _read(row.run_id, lambda: suspension_json(row, payloads))
 
     async def audit(
         self, wanted: AuditFilter | None = None, *, limit: int = 1_000, after: tuple[str, int] = ("", 0)
@@ -81,3 +88,17 @@ class Readings(ABC):
     @abstractmethod
     def _stored(self) -> Store:
         """The open store."""
+
+
+def _read(run_id: str, project: Callable[[], dict[str, Json]]) -> dict[str, Json]:
+    """What is stored of a run, as an edge shows it.
+
+    Raises:
+        RecordDamaged: the projections are total on what Condor writes, so something else wrote this.
+    """
+    try:
+        return project()
+    except (ValueError, LookupError, TypeError, AttributeError) as fault:
+        raise RecordDamaged(
+            run_id, f"what is stored of it cannot be read ({type(fault).__name__})"
+        ) from fault

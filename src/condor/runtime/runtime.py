@@ -13,7 +13,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from condor.core.errors import OurBug, RefusedInput, StoreUnavailable, UnknownId
+from condor.core.errors import OurBug, RecordDamaged, RefusedInput, StoreUnavailable, UnknownId
 from condor.core.run import TERMINAL, Principal, RunEvent, RunStatus
 from condor.ports.encoding import decode
 from condor.ports.store import Conflict
@@ -230,6 +230,10 @@ class Runtime:
             state = await readable(stored, self._ports)
             segment = Segment(state, self._ports)
             await segment.commit(raise_epoch=True)
+        except RecordDamaged:
+            # What something else wrote is left to people; the other runs go on.
+            _log.exception("run %s is not taken up", run_id)
+            return False
         except (StateUnreadable, RunLost, Conflict):
             return False
         except StoreUnavailable:

@@ -154,7 +154,7 @@ class SqliteStore:
                 return None
             return StoredRun(
                 run=run_of(run),
-                steps=[step_of(row) for row in execute(_STEPS, key).fetchall()],
+                steps=[step_of(row, run_id) for row in execute(_STEPS, key).fetchall()],
                 suspensions=[suspension_of(row) for row in execute(_RUN_CARDS, key).fetchall()],
                 payloads=dict(execute(_PAYLOADS, key).fetchall()),
             )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from condor.core.errors import RecordDamaged, show
 from condor.core.outcome import StepStatus
 from condor.core.run import EventKind, RunStatus
 from condor.ports.store import AuditRow, RunRow, StepRow, StoredEvent, SuspensionRow
@@ -34,12 +35,19 @@ Raw = tuple[Any, ...]
 
 
 def run_of(row: Raw) -> RunRow:
-    """A row of ``RUN``."""
+    """A row of ``RUN``.
+
+    Raises:
+        RecordDamaged: a status that no run has.
+    """
+    status = _RUN_STATUS.get(row[3])
+    if status is None:
+        raise RecordDamaged(row[0], f"its status is {show(row[3])}")
     return RunRow(
         run_id=row[0],
         tenant_id=row[1],
         session_id=row[2],
-        status=_RUN_STATUS.get(row[3]) or RunStatus(row[3]),
+        status=status,
         epoch=row[4],
         rev=row[5],
         seq=row[6],
@@ -55,9 +63,15 @@ def run_of(row: Raw) -> RunRow:
     )
 
 
-def step_of(row: Raw) -> StepRow:
-    """A row of ``STEP``."""
-    status = _STEP_STATUS.get(row[1]) or StepStatus(row[1])
+def step_of(row: Raw, run_id: str) -> StepRow:
+    """A row of ``STEP``.
+
+    Raises:
+        RecordDamaged: a status that no step has.
+    """
+    status = _STEP_STATUS.get(row[1])
+    if status is None:
+        raise RecordDamaged(run_id, f"the status of its step {show(row[0])} is {show(row[1])}")
     return StepRow(step_id=row[0], status=status, attempt=row[2], key=row[3], code=row[4])
 
 
