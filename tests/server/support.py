@@ -60,6 +60,10 @@ class Shop:
             await self.open.wait()
             return "it came"
 
+        @tool("shop.pause", policy_class=PolicyClass.READ, title="Wait a moment")
+        async def pause(ctx: ToolContext, seconds: float) -> None:
+            await asyncio.sleep(seconds)
+
         @tool(
             "shop.refund",
             policy_class=PolicyClass.MUTATE,
@@ -85,7 +89,7 @@ class Shop:
         async def note(ctx: ToolContext, text: str) -> Json:
             return {"note": ledger.write("note", text, key=ctx.idempotency_key)}
 
-        return [find, wait, refund, note]
+        return [find, wait, pause, refund, note]
 
 
 class ShopPack:

@@ -31,7 +31,7 @@ def run_of(answer: httpx.Response) -> str:
 
 
 async def test_a_message_is_a_run_of_its_session(house: House) -> None:
-    """Asked, parked, answered elsewhere, taken up: one message, and the next is another run of the session."""
+    """Asked, parked, answered elsewhere, taken up: one message; the next is another run of the session."""
     ann, cleo = await house.signed_in("ann"), await house.signed_in("cleo")
     asked = await ann.post("/api/chat", json=chat(said("refund A-1"), messageId="m1"))
     assert asked.headers["x-vercel-ai-ui-message-stream"] == "v1"
