@@ -108,6 +108,11 @@ format: setup ## let ruff put the code in shape
 docs: setup ## write the generated parts of the documentation anew
 	@$(BIN)/python docs/generate.py
 
+.PHONY: crash
+crash: setup ## kill -9 by the hundred, and machines of runs; SEEDS=220
+	@CONDOR_CRASH_SEEDS=$(or $(SEEDS),220) CONDOR_MACHINES=60 CONDOR_MACHINE_STEPS=50 \
+	  $(BIN)/pytest -n 2 --dist load -o faulthandler_timeout=1800 tests/simulation $(PYTEST_ARGS)
+
 .PHONY: bench
 bench: $(BENCH_STAMP) ## measure against peers, in an environment of its own
 	@$(BENCH_BIN)/python -m bench $(BENCH_ARGS)
