@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from condor.core.errors import (
     show,
 )
 from condor.core.recovery import limits_from
+from condor.core.recovery.limits import BY_NAME
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent
 from condor.dispatch import LocalDispatcher
 from condor.ports.clock import SystemClock
@@ -147,7 +149,7 @@ class Condor(Readings):
             [*self._tools, *(tool for pack in self._opened for tool in pack.tools)],
             static_classes=self._static_classes,
         )
-        if not self._read_only:
+        if not self._read_only or any(f"CONDOR_{name.upper()}" in os.environ for name in BY_NAME):
             self._limits = limits_from(self._configured().model_dump(exclude_none=True))
         self._toolbox = LocalToolbox(registry, clock=self._clock, today=self._day, faults=self._faults)
         ports = PumpPorts(
