@@ -55,7 +55,8 @@ def test_replans_can_be_set_from_one_to_five(replans: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "replans", [0, -1, 6, 10**9, 10**400, None, "NaN", float("nan"), float("inf"), "2; 1000000", True, 2.5, [], {}]
+    "replans",
+    [0, -1, 6, 10**9, 10**400, None, "NaN", float("nan"), float("inf"), "2; 1000000", True, 2.5, [], {}],
 )
 def test_anything_else_is_two_replans(replans: Any) -> None:
     """A18: zero, negative, junk clamps up to the default; the breaker cannot be switched off."""
