@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote
 
 from condor.cli.coroutines import run_to_end
 from condor.cli.home import Place, installed_packs, place_to_read
@@ -186,15 +187,15 @@ def _writable(home: Path, database: Path) -> Check:
 
 
 def _schema(path: Path) -> Iterator[Check]:
-    """The schema version, or why this Condor does not read it."""
-    from condor.store.migrations import stored_version
-    from condor.store.sqlite_files import open_reader
-
+    """The schema version as stored; whether this Condor reads it is said by opening it."""
+    # In a directory where nothing may be made SQLite reads only what it is told nobody changes.
+    mode = "ro" if os.access(path.parent, os.W_OK) or Path(f"{path}-wal").exists() else "ro&immutable=1"
+    uri = f"file:{quote(str(path.absolute()))}?mode={mode}"
     try:
-        with contextlib.closing(open_reader(path.absolute())) as connection:
-            found = stored_version(connection, path.name)
-    except (CondorError, sqlite3.Error) as error:
-        yield _problem("schema", str(error))
+        with contextlib.closing(sqlite3.connect(uri, uri=True)) as connection:
+            (found,) = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
+    except (sqlite3.Error, TypeError) as error:
+        yield _problem("schema", f"cannot be read: {error}")
         return
     yield _ok("schema", f"version {found}")
 
