@@ -108,7 +108,7 @@ async def test_r02_a_routine_write_is_not_gated_and_says_what_it_means(ward: War
 
 
 async def test_r03_a_prescription_waits_and_is_written_once(ward: Ward) -> None:
-    """Parked whatever the autonomy; after the yes it is there once, with id and version quoted, and signed."""
+    """Parked whatever the autonomy; after the yes it is there once, quoted by id and version, signed."""
     before = await ward.search("MedicationRequest", subject=MELISSA, status="active")
     run = await ward.ask("R03")
     assert (run["status"], gates(run)) == ("suspended", [("s3", "mutate.high-tier-always-approval")])
