@@ -115,6 +115,30 @@ async def ask(house: House, client: httpx.AsyncClient, operation: str, run: dict
 @pytest.mark.parametrize("operation", TABLE)
 async def test_who_may_what(house: House, operation: str) -> None:
     """One row: each caller on a run of Ann's that waits for a manager."""
+    assert await row_of(house, operation) == dict(zip(WHO, TABLE[operation], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("planted", "operation"),
+    [
+        ("may_read", "GET /api/v1/runs/{run_id}"),
+        ("may_read", "GET /api/v1/suspensions/{suspend_id}"),
+        ("reads_all", "GET /api/v1/audit"),
+        ("check_stop", "POST /api/v1/runs/{run_id}/stop"),
+    ],
+)
+async def test_a_planted_hole_is_found(
+    house: House, monkeypatch: pytest.MonkeyPatch, planted: str, operation: str
+) -> None:
+    """The table is not blind: where a check always says yes, a row differs."""
+    for module in ("access", "routes.runs", "routes.audit", "routes.suspensions"):
+        named = f"condor.server.{module}.{planted}"
+        monkeypatch.setattr(named, lambda *_: True, raising=False)
+    assert await row_of(house, operation) != dict(zip(WHO, TABLE[operation], strict=True))
+
+
+async def row_of(house: House, operation: str) -> dict[str, int]:
+    """What each caller gets; those that change something get a run of their own."""
     told: dict[str, int] = {}
     narrow = "policy:read" if "policy" not in operation and "tools" not in operation else "runs:stop"
     ends_it = operation.endswith(("stop", "approve", "resume", "chat"))
@@ -133,4 +157,4 @@ async def test_who_may_what(house: House, operation: str) -> None:
         told[who] = await ask(house, client, operation, run)
         if operation == "DELETE /api/v1/session" or operation == "POST /api/v1/session":
             house._clients.clear()
-    assert told == dict(zip(WHO, TABLE[operation], strict=True))
+    return told

@@ -79,6 +79,11 @@ def edge_of(request: Request) -> Edge:
     return edge
 
 
+async def here(request: Request) -> Edge:
+    """The server, as a dependency: a plain function would be run in a thread."""
+    return edge_of(request)
+
+
 async def signed_in(request: Request) -> Caller:
     """Who asks, by cookie or token."""
     return await edge_of(request).gate.caller(request)
@@ -89,7 +94,7 @@ async def streaming(request: Request) -> Caller:
     return await edge_of(request).gate.caller(request, takes_ticket=True)
 
 
-Here = Annotated[Edge, Depends(edge_of)]
+Here = Annotated[Edge, Depends(here)]
 SignedIn = Annotated[Caller, Depends(signed_in)]
 Streaming = Annotated[Caller, Depends(streaming)]
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger("condor.server")
 
 SAFE_METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
+_METHODS: Final = SAFE_METHODS | {"POST", "PUT", "PATCH", "DELETE"}
 #: Query names that a secret goes by.
 _SECRET_NAMES: Final = frozenset(
     {
@@ -114,9 +115,9 @@ class Guard:
             headers.setdefault("strict-transport-security", "max-age=31536000")
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
-        route = _route(scope)
-        self._metrics.answered(scope["method"], route, status, seconds)
-        facts = {"route": route, "method": scope["method"], "status": status, "ms": round(seconds * 1000, 1)}
+        route, method = _route(scope), _method(scope)
+        self._metrics.answered(method, route, status, seconds)
+        facts = {"route": route, "method": method, "status": status, "ms": round(seconds * 1000, 1)}
         _log.info("request", extra={"facts": facts})
 
 
@@ -136,7 +137,14 @@ def _versioned(path: str) -> str:
 
 def _route(scope: Scope) -> str:
     """The route's pattern; an address itself may hold anything."""
-    return str(getattr(scope.get("route"), "path", "unmatched"))
+    pattern = str(getattr(scope.get("route"), "path", "unmatched"))
+    is_versioned = scope["path"].startswith(_VERSION + "/") and pattern.startswith("/")
+    return _VERSION + pattern if is_versioned and not pattern.startswith(_VERSION) else pattern
+
+
+def _method(scope: Scope) -> str:
+    """One of a closed set; a request may name its method as it likes."""
+    return scope["method"] if scope["method"] in _METHODS else "other"
 
 
 def _answer_to(fault: Exception, scope: Scope) -> Response:

@@ -31,8 +31,6 @@ _log = logging.getLogger("condor.server")
 #: Seconds of silence after which a comment keeps proxies from closing the connection.
 KEEP_ALIVE_S: Final = 15.0
 KEEP_ALIVE: Final = b": keep-alive\n\n"
-#: Seconds that one reader may hold up its own stream before it is dropped.
-_SEND_S_MAX: Final = 20.0
 
 SSE_HEADERS: Final = {
     "content-type": "text/event-stream; charset=utf-8",
@@ -53,6 +51,8 @@ class StreamCaps:
     total: int = 5_000
     #: Seconds of silence between two comments.
     keep_alive_s: float = KEEP_ALIVE_S
+    #: Seconds that one reader may hold up its own stream before it is dropped.
+    send_s: float = 20.0
 
 
 class Streams:
@@ -174,7 +174,7 @@ class EventStream(Response):
     async def _sent(self, block: bytes, send: Send) -> bool:
         """Hand a block over; False where its reader does not read."""
         try:
-            async with asyncio.timeout(_SEND_S_MAX):
+            async with asyncio.timeout(self._streams.caps.send_s):
                 await send({"type": "http.response.body", "body": block, "more_body": True})
         except TimeoutError:
             # The answer is left unfinished: the server closes the connection.
