@@ -13,10 +13,11 @@ by the caller, so that two writers of one run cannot fork them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from condor.core.ids import DEFAULT_TENANT, RunId, SessionId, StepId, SuspendId, TenantId
+from condor.core.values import dataclass
 from condor.ports.tokens import TokenKind as TokenKind  # noqa: TC001 - users of the port find it here
 from condor.ports.tokens import TokenRow as TokenRow  # noqa: TC001 - as above
 

@@ -7,7 +7,7 @@ idempotent or its absence is proven; else the outside system is asked; else a pe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from condor.core.compiler.leaves import Execute, Suspend, check_leaf
 from condor.core.compiler.leaves.tool_call import (
@@ -23,6 +23,7 @@ from condor.core.outcome import NeedInput, StepOutcome, StepStatus, classify_ste
 from condor.core.recovery import Charge
 from condor.core.run import EventKind, Principal
 from condor.core.suspend import idempotency_key
+from condor.core.values import dataclass
 from condor.pump.breaker import charged
 from condor.pump.call import decided_by, invocation_of, what_came_of_it
 from condor.pump.recovery import conclude

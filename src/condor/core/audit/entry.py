@@ -7,11 +7,11 @@ hash and hash are the store's and are not part of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Literal, get_args
 
 from condor.core.ids import DEFAULT_TENANT
+from condor.core.values import dataclass
 
 #: What was decided, a closed set.
 Decision = Literal[

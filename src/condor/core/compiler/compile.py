@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from condor.core.errors import PlanRefused, show
 from condor.core.graph.compiled import CompiledGraph, Coordinate, Node
 from condor.core.ids import Json, StepId, digest_of
 from condor.core.plan.model import ApprovalStep, NestedPlan, Plan, ToolStep
 from condor.core.plan.reference import FROM, escape_token, find_references
+from condor.core.values import dataclass
 
 #: Tool name → the closed set of its arguments; None: open.
 KnownTools = Mapping[str, frozenset[str] | None]

@@ -6,8 +6,10 @@ raises its revision; nothing recompiles.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal, NewType
+
+from condor.core.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

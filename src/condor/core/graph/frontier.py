@@ -9,10 +9,10 @@ Law 3: while a step is open (running, suspended, unknown) what hangs on it is he
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from condor.core.outcome import FULFILLED, SETTLED, StepStatus
+from condor.core.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,10 +10,11 @@ it enters, and a reason, a message or a title is one line, whatever it holds.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from condor.core.outcome import StepStatus
+from condor.core.values import dataclass
 
 if TYPE_CHECKING:
     from condor.core.observers.claim_evidence import ClaimEvidence, StepEvidence

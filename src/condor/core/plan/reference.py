@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from condor.core.values import dataclass
 
 if TYPE_CHECKING:
     from condor.core.ids import Json

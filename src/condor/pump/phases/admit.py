@@ -5,13 +5,13 @@ Law: a given plan is parsed and compiled before anything is stored: bad input ch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from condor.core.compiler import compile_plan
 from condor.core.ids import DEFAULT_TENANT, RunId, SessionId
 from condor.core.plan import parse_plan
 from condor.core.run import EventKind, Principal, RunStatus, check_transition
+from condor.core.values import dataclass
 from condor.ports.encoding import encode
 from condor.ports.store import NewRun, RequestClaim
 from condor.pump.phases.plan import stage_plan

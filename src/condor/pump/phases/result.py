@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from condor.core.values import dataclass
 from condor.pump.segment import Segment
 
 if TYPE_CHECKING:

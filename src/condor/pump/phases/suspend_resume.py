@@ -7,7 +7,7 @@ compare-and-set: of any number of answers one wins, the others are told who.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from condor.core.audit import AuditEntry, encode_entry
@@ -26,6 +26,7 @@ from condor.core.ids import StepId, digest_of
 from condor.core.outcome import StepOutcome, StepStatus, skipped
 from condor.core.run import DECIDES_NOTHING, TERMINAL, EventKind, Principal, RunStatus
 from condor.core.suspend import Answer, Origin, ReasonCode, read_reason_code, read_resume, resume_schema
+from condor.core.values import dataclass
 from condor.ports.encoding import decode
 from condor.ports.store import Conflict, Decide, StoredRun, SuspensionRow, SuspensionStatus, Transition
 from condor.pump.call import call_of, decided_by

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from condor.core.compiler.leaves.step import LeafStep, Settle, Suspend
@@ -11,6 +10,7 @@ from condor.core.suspend.identity import approval_step_contract
 from condor.core.suspend.payload import SuspendRequest
 from condor.core.suspend.reason import Origin, ReasonCode
 from condor.core.suspend.resume import Answer, resume_schema
+from condor.core.values import dataclass
 
 if TYPE_CHECKING:
     from condor.core.graph.compiled import Node

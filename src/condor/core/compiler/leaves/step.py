@@ -6,10 +6,11 @@ mistake it; a leaf that returns anything else is a ``LeafContractError``, never 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from condor.core.errors import LeafContractError, show
+from condor.core.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

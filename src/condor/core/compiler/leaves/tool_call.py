@@ -8,7 +8,7 @@ Law 3: the verdict is made again on every pass. An approval satisfies it once, f
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from condor.core.compiler.leaves.arguments import as_field, faulty_arguments, unknown_arguments
@@ -26,6 +26,7 @@ from condor.core.suspend.identity import tool_contract
 from condor.core.suspend.payload import SuspendRequest
 from condor.core.suspend.reason import Origin, ReasonCode
 from condor.core.suspend.resume import Answer, resume_schema
+from condor.core.values import dataclass
 
 if TYPE_CHECKING:
     import datetime
