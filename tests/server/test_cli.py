@@ -152,7 +152,7 @@ def test_what_is_not_safe_is_not_served(
     shell: Shell, words: list[str], env: dict[str, str], said: str
 ) -> None:
     """Refused before anything is made, in one line that says what to do (B24)."""
-    refused = shell.run("serve", *words, env=env)
+    refused = shell.process("serve", *words, env=env)
     assert refused.code == 2, refused
     assert said in refused.err
     assert len(refused.err.splitlines()) == 1
@@ -162,7 +162,7 @@ def test_what_is_not_safe_is_not_served(
 def test_a_port_that_is_taken_is_the_environment_s(shell: Shell) -> None:
     """One line, exit 8, nothing made."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        refused = shell.run("serve", "--dev", "--port", str(taken.getsockname()[1]))
+        refused = shell.process("serve", "--dev", "--port", str(taken.getsockname()[1]))
     assert refused.code == 8, refused
     assert "take another --port" in refused.err
     assert not shell.home.exists()
@@ -171,7 +171,7 @@ def test_a_port_that_is_taken_is_the_environment_s(shell: Shell) -> None:
 def test_a_home_has_one_server(shell: Shell) -> None:
     """A second one says who has it and leaves the first one's file."""
     with served(shell, "--dev") as file:
-        second = shell.run("serve", "--dev", "--port", "0")
+        second = shell.process("serve", "--dev", "--port", "0")
         assert second.code == 8, second
         assert f"process {file['pid']}" in second.err
         assert json.loads((shell.home / "server.json").read_text(encoding="utf-8")) == file

@@ -178,6 +178,7 @@ async def test_the_policy_is_explained(house: House) -> None:
     assert [tool["name"] for tool in (await ann.get("/api/tools")).json()] == [
         "shop.find",
         "shop.note",
+        "shop.pause",
         "shop.refund",
         "shop.wait",
     ]

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from condor.server.run import Served
 
 
+#: Seconds that a server waits for the home: a command that answers is done sooner, another server never.
+_TURN_S = 3.0
+
+
 def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """What every server takes."""
     for option in (
@@ -115,7 +119,7 @@ async def _served(screen: Screen, place: Place, settings: Settings, listening: A
     from condor.server.run import serve
 
     log_as_json(SystemClock())
-    async with holding(place, screen) as condor:
+    async with holding(place, screen, wait_s=_TURN_S) as condor:
         await serve(
             condor,
             place.path,
