@@ -12,6 +12,7 @@ import httpx
 
 from condor import ArgSpec, Condor, HitlTier, PolicyClass, Principal, ToolContext, ToolDescriptor, tool
 from condor.config import Settings
+from condor.ports.faults import Faults, no_faults
 from condor.server.auth import make_token
 from condor.server.run import Served, bound, serve
 from condor.testing import Ledger
@@ -211,6 +212,7 @@ async def open_house(
     mode: AuthMode = "development",
     caps: StreamCaps | None = None,
     pack: Any = None,
+    faults: Faults = no_faults,
     **settings: Any,
 ) -> AsyncIterator[House]:
     """A server on a free port of this machine, in this event loop.
@@ -223,7 +225,7 @@ async def open_house(
     async with AsyncExitStack() as stack:
         packs, given = [pack or ShopPack(shop)], Settings(home=home, **settings)
         condor = await stack.enter_async_context(
-            Condor(home=home, packs=packs, settings=given, demo=mode == "demo")
+            Condor(home=home, packs=packs, settings=given, demo=mode == "demo", faults=faults)
         )
         ready: asyncio.Future[Served] = asyncio.get_running_loop().create_future()
         serving = asyncio.ensure_future(

@@ -203,3 +203,31 @@ def test_runs_go_on_after_a_server_was_killed(shell: Shell) -> None:
         assert card["runId"] == run["runId"]
         assert shell.run("approve", card["suspendId"], "--as", "max").code == 0
     assert len(shell.ledger) == 1
+
+
+def test_the_demonstration_is_served_and_its_link_signs_in(tmp_path: Path) -> None:
+    """`condor demo --port 0 --no-browser`: this machine alone, a link each, the hospital behind it."""
+    import httpx
+
+    shell = Shell(directory=tmp_path, packs="")
+    process = subprocess.Popen(
+        [*CONDOR, "demo", "--port", "0", "--no-browser"], cwd=shell.directory, env=shell.env(),
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    assert process.stdout is not None
+    file = left(shell.home, process)
+    lines = iter(process.stdout.readline, "")
+    link = next(line.split(": ", 1)[1].strip() for line in lines if line.strip().startswith("dr-okafor: "))
+    base, _, fragment = link.partition("/#")
+    assert base == file["url"]
+    body = dict(pair.split("=", 1) for pair in fragment.split("&"))
+    with httpx.Client(base_url=base, timeout=HUNG_S) as client:
+        assert client.post("/api/session", json=body).status_code == 204
+        me = client.get("/api/session").json()
+        assert (me["principal"], me["mode"], me["roles"]) == ("dr-okafor", "demo", ["doctor"])
+        people = client.get("/api/principals").json()
+        assert people["default"] == "dr-okafor"
+        assert {who["id"] for who in people["people"]} >= {"rn-castillo", "pharm-osei", "admin"}
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=HUNG_S)
+    assert process.returncode == 0

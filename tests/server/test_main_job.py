@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.server.support import approve, card_of, chunks_of, problem_of, refund
+from condor.testing import FailDisk
+from tests.server.support import approve, card_of, chunks_of, open_house, problem_of, refund
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.server.support import House
 
 
@@ -50,3 +53,57 @@ async def test_a_denial_runs_nothing(house: House) -> None:
     late = await cleo.post(f"/api/runs/{run['runId']}/approve", json=approve(run))
     assert problem_of(late) == (409, "already_decided")
     assert late.json()["decidedBy"] == "Cleo, manager"
+
+
+async def test_an_answer_after_the_deadline_runs_nothing(tmp_path: Path) -> None:
+    """Expired, whether or not the sweep was there first (A29)."""
+    async with open_house(tmp_path / "home", suspend_ttl_s=0.001) as house:
+        run, cleo = await house.parked(), await house.signed_in("cleo")
+        late = await cleo.post(f"/api/runs/{run['runId']}/approve", json=approve(run))
+        assert problem_of(late) == (409, "expired")
+        assert house.shop.ledger.count() == 0
+
+
+async def test_a_disk_that_takes_nothing_is_said(tmp_path: Path) -> None:
+    """503, nothing is there, and the next try is taken."""
+    faults = FailDisk(armed=False)
+    async with open_house(tmp_path / "home", faults=faults) as house:
+        ann = await house.signed_in("ann")
+        faults.arm()
+        refused = await ann.post("/api/runs", json={"plan": refund()})
+        assert problem_of(refused) == (503, "store_unavailable")
+        assert refused.headers["retry-after"]
+        assert ".db" not in refused.text
+        assert list(await house.condor.store.runs()) == []
+        assert (await ann.post("/api/runs", json={"plan": refund()})).status_code == 201
+
+
+async def test_who_is_named_in_a_body_is_nobody(house: House) -> None:
+    """The audit's actor is who signed in; a name in a body is refused (A21)."""
+    run, cleo = await house.parked(), await house.signed_in("cleo")
+    path = f"/api/runs/{run['runId']}"
+    for more in ({"approverId": "ann"}, {"principal": "ann"}, {"role": "admin"}):
+        assert problem_of(await cleo.post(f"{path}/approve", json=approve(run) | more))[0] == 422
+    await cleo.post(f"{path}/approve", json=approve(run, reason="seen"))
+    await house.rest(run["runId"])
+    audit = await house.signed_in("audit")
+    rows = (await audit.get("/api/audit", params={"runId": run["runId"], "decision": "approved"})).json()
+    assert [row["actor"] for row in rows] == ["cleo"]
+
+
+async def test_a_card_that_was_never_issued(house: House) -> None:
+    """404, and the try is in the audit; a flood is slowed, and the run can still be answered (A24, B21)."""
+    run, cleo = await house.parked(), await house.signed_in("cleo")
+    path = f"/api/runs/{run['runId']}"
+    body = {"suspendId": "never-issued-0000", "resumeData": {"approved": True}}
+    assert problem_of(await cleo.post(f"{path}/resume", json=body)) == (404, "not_found")
+    ann, told = await house.signed_in("ann"), set()
+    for _ in range(60):
+        told.add(problem_of(await ann.post(f"{path}/approve", json=approve(run))))
+    assert told == {(403, "not_an_approver"), (429, "too_many_requests")}
+    rejected = (
+        await ann.get("/api/audit", params={"runId": run["runId"], "decision": "decision-rejected"})
+    ).json()
+    assert 2 <= len(rejected) < 60
+    assert (await cleo.post(f"{path}/approve", json=approve(run))).status_code == 202
+    assert (await house.rest(run["runId"]))["status"] == "succeeded"
