@@ -92,6 +92,7 @@ def verify_command(context: click.Context, run: str | None, home: Path, *, as_js
     from condor.cli.exit_codes import Exit
     from condor.cli.screen import Screen
     from condor.cli.values import count
+    from condor.runtime.snapshot import verdict_json
 
     outer, home = _outer(context, home)
     verdicts = run_to_end(_verdicts(home, run or outer.run))
@@ -100,7 +101,7 @@ def verify_command(context: click.Context, run: str | None, home: Path, *, as_js
     screen = Screen(as_json=as_json)
     if as_json:
         screen.json(
-            {"kept": not bad, "runs": len(verdicts), "rows": rows, "bad": [_verdict_json(v) for v in bad]}
+            {"kept": not bad, "runs": len(verdicts), "rows": rows, "bad": [verdict_json(v) for v in bad]}
         )
     else:
         for verdict in bad:
@@ -126,6 +127,7 @@ def export_command(context: click.Context, /, home: Path, **words: str | None) -
     sha256(prevHash, newline, seq, newline, row).
     """
     from condor.cli.screen import Screen
+    from condor.runtime.snapshot import audit_json
 
     outer, home = _outer(context, home)
     given = {name: value or getattr(outer, name) for name, value in words.items()}
@@ -133,7 +135,7 @@ def export_command(context: click.Context, /, home: Path, **words: str | None) -
 
     async def export() -> None:
         async for row in _rows(home, _Wanted(**given)):
-            screen.json(row_json(row))
+            screen.json(audit_json(row))
 
     run_to_end(export())
     return 0
@@ -150,11 +152,12 @@ def _outer(context: click.Context, home: Path) -> tuple[_Wanted, Path]:
 
 def _list(wanted: _Wanted, home: Path, *, as_json: bool) -> int:
     from condor.cli.screen import Screen
+    from condor.runtime.snapshot import audit_json
 
     screen = Screen(as_json=as_json)
 
     async def listed() -> list[dict[str, Any]]:
-        return [row_json(row) async for row in _rows(home, wanted)]
+        return [audit_json(row) async for row in _rows(home, wanted)]
 
     rows = run_to_end(listed())
     if as_json:
@@ -215,27 +218,4 @@ async def _check_run(condor: Condor, run: str | None) -> None:
         raise UnknownId("run", run, "see `condor runs`") from None
 
 
-def row_json(row: AuditRow) -> dict[str, Any]:
-    """A row as one object: its body's fields, and its place in the chain."""
-    from condor.ports.encoding import decode
-
-    try:
-        body = decode(row.body)
-    except ValueError:
-        body = None
-    if not isinstance(body, dict):
-        body = {"unreadable": row.body.decode("utf-8", "backslashreplace")}
-    return {**body, "runId": row.run_id, "seq": row.seq, "prevHash": row.prev_hash, "hash": row.hash}
-
-
-def _verdict_json(verdict: Any) -> dict[str, Any]:
-    return {
-        "runId": verdict.run_id,
-        "rows": verdict.rows,
-        "firstBadSeq": verdict.first_bad_seq,
-        "what": verdict.what,
-        "message": verdict.message,
-    }
-
-
-__all__ = ["audit_command", "row_json"]
+__all__ = ["audit_command"]

@@ -133,15 +133,15 @@ async def _approved(screen: Screen, place: Place, who: Principal, card: Mapping[
 
 def _show_audit(screen: Screen, place: Place, run: Snapshot) -> bool:
     """The run's chain, and whether it is whole."""
-    from condor.cli.audit_command import row_json
     from condor.cli.audit_table import audit_rows
     from condor.cli.session import reading
     from condor.ports.store import AuditFilter
+    from condor.runtime.snapshot import audit_json
 
     async def read() -> tuple[list[dict[str, Any]], list[Any]]:
         async with reading(place) as condor:
             rows = await condor.audit(AuditFilter(run_id=run["runId"]))
-            return [row_json(row) for row in rows], [verdict async for verdict in condor.verify()]
+            return [audit_json(row) for row in rows], [verdict async for verdict in condor.verify()]
 
     rows, verdicts = run_to_end(read())
     _chapter(screen, 4, "The audit", _ABOUT_AUDIT)

@@ -29,9 +29,10 @@ def tools_command() -> None:
 def list_command(home: Path, *, as_json: bool) -> int:
     """List every tool: its class, its tier, its ops, who may call and approve it."""
     from condor.cli.screen import Screen
+    from condor.tools.explain import tool_json
 
     screen = Screen(as_json=as_json)
-    tools = [_tool_json(tool) for tool in run_to_end(_tools(home))]
+    tools = [tool_json(tool) for tool in run_to_end(_tools(home))]
     if as_json:
         screen.json(tools)
         return 0
@@ -75,28 +76,6 @@ async def _tools(home: Path) -> Sequence[ToolDescriptor]:
 
     async with looking_at_packs(place_to_look_at_tools(home)) as looked_at:
         return sorted(ToolRegistry(looked_at.tools), key=lambda tool: tool.name)
-
-
-def _tool_json(tool: ToolDescriptor) -> dict[str, Any]:
-    from condor.tools.explain import class_of
-
-    return {
-        "name": tool.name,
-        "title": tool.title,
-        "description": tool.description,
-        "policyClass": class_of(tool),
-        "hitlTier": tool.hitl_tier,
-        "ops": sorted(tool.ops),
-        "opArg": tool.op_arg,
-        "roles": sorted(tool.roles),
-        "approverRoles": sorted(tool.approver_roles),
-        "requesterExcluded": tool.requester_excluded,
-        "aliasGroup": tool.alias_group,
-        "args": [
-            {"name": a.name, "label": a.label, "type": a.type, "required": a.required, "hint": dict(a.hint)}
-            for a in tool.args
-        ],
-    }
 
 
 def _entry(tool: dict[str, Any]) -> RenderableType:

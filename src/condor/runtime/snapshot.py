@@ -119,7 +119,10 @@ def request_of(payloads: Mapping[str, bytes]) -> str | None:
 
 
 def audit_json(row: AuditRow) -> dict[str, Json]:
-    """An audit row: its body's fields, and its place in the chain; a body that is no JSON is shown raw."""
+    """An audit row: its body's fields, and its place in the chain; a body that is no JSON is shown raw.
+
+    Without seq, prevHash and hash it is what the hash covers, so it gets no member of ours.
+    """
     try:
         body = decode(row.body)
     except ValueError:
@@ -127,7 +130,7 @@ def audit_json(row: AuditRow) -> dict[str, Json]:
     if not isinstance(body, dict):
         body = {"unreadable": row.body.decode("utf-8", "backslashreplace")}
     place = {"runId": row.run_id, "seq": row.seq, "prevHash": row.prev_hash, "hash": row.hash}
-    return {"v": WIRE_VERSION, **body, **place}
+    return {**body, **place}
 
 
 def verdict_json(verdict: ChainVerdict) -> dict[str, Json]:
