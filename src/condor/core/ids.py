@@ -7,7 +7,6 @@ identity: it is refused here, and earlier at every edge.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 from typing import TYPE_CHECKING, NewType, TypeAlias
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, NewType, TypeAlias
 import rfc8785
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 RunId = NewType("RunId", str)
 SessionId = NewType("SessionId", str)
@@ -33,9 +32,26 @@ DEFAULT_TENANT = TenantId("default")
 #: Largest integer that every JSON reader holds exactly (RFC 8785 section 3.2.2.3, IEEE 754).
 SAFE_INTEGER_MAX = 2**53 - 1
 
-_ENCODE_PLAIN = json.JSONEncoder(
-    sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
-).encode
+_LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
+#: 130 bits are 13 pairs of letters of base 32 (RFC 4648), in lower case.
+_PAIRS = [first + second for first in _LETTERS for second in _LETTERS]
+
+
+def _plain_encoder() -> Callable[[object], str]:
+    """``JSONEncoder.encode``, but its part in C is made once and not for every value.
+
+    That part is not documented; a Python without it takes the whole encoder.
+    """
+    plain = json.JSONEncoder(sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    make = getattr(json.encoder, "c_make_encoder", None)
+    if make is None:
+        return plain.encode
+    options = (plain.sort_keys, plain.skipkeys, plain.allow_nan)
+    parts = make(None, plain.default, json.encoder.encode_basestring, None, ":", ",", *options)
+    return lambda value: "".join(parts(value, 0))
+
+
+_encode_plain = _plain_encoder()
 
 
 def _is_plain(value: object) -> bool:
@@ -69,7 +85,7 @@ def canonical_json(value: object) -> bytes:
     """
     try:
         if _is_plain(value):
-            return _ENCODE_PLAIN(value).encode()
+            return _encode_plain(value).encode()
         return rfc8785.dumps(value)  # type: ignore[arg-type]
     except RecursionError:
         raise ValueError("the value nests too deep to have a canonical form") from None
@@ -87,8 +103,8 @@ def digest_of_bytes(body: bytes) -> Digest:
 
 def short_token(value: object) -> str:
     """26 base32 characters (130 bits) of the digest of ``value``, lower case."""
-    # Twenty bytes are the fewest that hold 130 bits and need no padding.
-    return base64.b32encode(hashlib.sha256(canonical_json(value)).digest()[:20])[:26].decode().lower()
+    bits = int.from_bytes(hashlib.sha256(canonical_json(value)).digest()) >> 256 - 130
+    return "".join([_PAIRS[bits >> shift & 1023] for shift in range(120, -10, -10)])
 
 
 def exact_word(value: object) -> str | None:
