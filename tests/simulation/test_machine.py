@@ -86,7 +86,7 @@ class Runs(RuleBasedStateMachine):
         self.desk: Desk = self._do(self._context.__aenter__())
 
     def _do(self, work: Any) -> Any:
-        return self.loop.run_until_complete(asyncio.wait_for(work, timeout=20))
+        return self.loop.run_until_complete(asyncio.wait_for(work, timeout=90))
 
     def _close(self) -> None:
         self._do(self._context.__aexit__(None, None, None))
@@ -101,12 +101,18 @@ class Runs(RuleBasedStateMachine):
         """Let everything that can move come to its rest."""
 
         async def rest() -> None:
-            for _ in range(3):
-                await self.desk.condor._running().retry_stranded()
             for row in await self.desk.condor._stored().runs(limit=1_000):
                 await self.desk.rest(row.run_id)
 
-        self._do(rest())
+        async def tended() -> None:
+            # Nobody tends here: a run may come to stand still while others are waited for.
+            resting = asyncio.ensure_future(rest())
+            while not resting.done():
+                await self.desk.condor._running().retry_stranded()
+                await asyncio.wait([resting], timeout=0.05)
+            await resting
+
+        self._do(tended())
 
     # -- rules -------------------------------------------------------------------------------
 

@@ -28,8 +28,8 @@ def ask_line(screen: Screen, prompt: str) -> str:
         LeftOpen: nothing was answered.
     """
     while True:
-        print(f"{visible(prompt)} ", end="", flush=True)
-        try:
+        try:  # the prompt is inside: who sees it may interrupt at once
+            print(f"{visible(prompt)} ", end="", flush=True)
             line = sys.stdin.buffer.readline(_LINE_BYTES_MAX)
         except KeyboardInterrupt:
             print()
