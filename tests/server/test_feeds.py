@@ -6,6 +6,8 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
+from condor.core.run import Principal
+from condor.server.auth import Caller
 from condor.server.live import EventStream, Feed, Queue, StreamCaps, Streams, telling
 from condor.server.metrics import Metrics
 from tests.server.support import PATIENCE_S
@@ -13,6 +15,7 @@ from tests.server.support import PATIENCE_S
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+ANN = Caller(principal=Principal(id="ann"), by="session", token_id="tok_1")
 SCOPE: dict[str, Any] = {"type": "http", "method": "GET"}
 
 
@@ -45,7 +48,7 @@ async def test_a_reader_that_does_not_read_is_dropped() -> None:
         if message.get("body"):
             await asyncio.get_running_loop().create_future()
 
-    stream = EventStream(lambda: opened(feed.reader()), held, who="ann", kind="events")
+    stream = EventStream(lambda: opened(feed.reader()), held, caller=ANN, kind="events")
     await asyncio.wait_for(stream(SCOPE, never, send), PATIENCE_S)
     assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
     assert sent[-1]["more_body"] is True
@@ -94,7 +97,7 @@ async def test_what_cannot_be_told_ends() -> None:
     async def send(message: Any) -> None:
         sent.append(message.get("body", b""))
 
-    stream = EventStream(lambda: telling(broken), held, who="ann", kind="events")
+    stream = EventStream(lambda: telling(broken), held, caller=ANN, kind="events")
     await asyncio.wait_for(stream(SCOPE, never, send), PATIENCE_S)
     assert b"".join(sent) == b"data: 1\n\n"
 
@@ -111,7 +114,7 @@ async def test_a_client_that_leaves_ends_its_stream() -> None:
     async def send(_: Any) -> None:
         return None
 
-    stream = EventStream(lambda: opened(Queue()), held, who="ann", kind="inbox")
+    stream = EventStream(lambda: opened(Queue()), held, caller=ANN, kind="inbox")
     served = asyncio.ensure_future(stream(SCOPE, receive, send))
     begun = asyncio.Event()
     asyncio.get_running_loop().call_later(0.02, begun.set)
@@ -120,3 +123,26 @@ async def test_a_client_that_leaves_ends_its_stream() -> None:
     gone.set()
     await asyncio.wait_for(served, PATIENCE_S)
     assert b'condor_streams_open{kind="inbox"} 0.0' in metrics.text()
+
+
+async def test_streams_of_a_session_that_was_ended_end() -> None:
+    """Who signs out, or whose token is revoked, is told nothing more; others are."""
+    held, _ = streams()
+    other = Caller(principal=ANN.principal, by="session", token_id="tok_2")
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def serve(caller: Caller) -> None:
+        await EventStream(lambda: opened(Queue()), held, caller=caller, kind="inbox")(SCOPE, never, send)
+
+    mine, theirs = asyncio.ensure_future(serve(ANN)), asyncio.ensure_future(serve(other))
+    begun = asyncio.Event()
+    asyncio.get_running_loop().call_later(0.02, begun.set)
+    await begun.wait()
+    held.cut("tok_1")
+    await asyncio.wait_for(mine, PATIENCE_S)
+    assert not theirs.done()
+    held.close()
+    await asyncio.wait_for(theirs, PATIENCE_S)

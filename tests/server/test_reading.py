@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from condor.ports.encoding import BODY_BYTES_MAX, BODY_DEPTH_MAX
+from condor.server import protocol
 from tests.server.support import card_of, problem_of
 
 if TYPE_CHECKING:
@@ -145,3 +147,32 @@ async def test_a_body_that_drips_is_given_up(house: House) -> None:
     assert time.perf_counter() - begun < 1.5
     assert json.loads(answer.split(b"\r\n\r\n")[1])["code"] == "too_slow"
     writer.close()
+
+
+async def test_a_head_without_end_is_not_collected(house: House) -> None:
+    """More than 64 KB of headers are no request; a large one that ends is."""
+    host, port = house.url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"GET /healthz HTTP/1.1\r\nx: ")
+    with contextlib.suppress(ConnectionError):
+        for _ in range(100):
+            writer.write(b"a" * 65_536)
+            await writer.drain()
+    with contextlib.suppress(ConnectionError):
+        assert (await asyncio.wait_for(reader.read(), 5)).startswith(b"HTTP/1.1 400")
+    writer.close()
+    ann = await house.signed_in("ann")
+    assert (await ann.get("/api/session", headers={"x": "a" * 50_000})).status_code == 200
+
+
+async def test_a_head_that_drips_is_given_up(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that never asks is closed; one that has asked, and waits for more to ask, is not."""
+    monkeypatch.setattr(protocol, "HEAD_S_MAX", 0.1)
+    host, port = house.url.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"GET /healthz HTTP/1.1\r\nx: ")
+    assert await asyncio.wait_for(reader.read(), 5) == b""
+    writer.close()
+    run = await house.parked()
+    ann = await house.signed_in("ann")
+    assert (await ann.get(f"/api/runs/{run['runId']}")).status_code == 200

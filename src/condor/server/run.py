@@ -22,6 +22,7 @@ from condor.core.run import LOCAL_PERSON
 from condor.server.app import create_app
 from condor.server.auth import AuthSettings, check_binding
 from condor.server.auth.secret import new_secret
+from condor.server.protocol import BoundedProtocol
 from condor.server.server_file import ServerFile
 from condor.server.site import site_of
 
@@ -124,7 +125,7 @@ def _reached(host: str) -> str:
 _CONFIG: Final[dict[str, Any]] = {
     "log_config": None,
     "access_log": False,
-    "http": "httptools",
+    "http": BoundedProtocol,
     "ws": "none",
     "lifespan": "on",
     "timeout_graceful_shutdown": _GRACE_S,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
+    from condor.server.auth import Caller
     from condor.server.live.feed import Source
     from condor.server.metrics import Metrics
 
@@ -62,7 +63,9 @@ class Streams:
         """None is open."""
         self.caps, self._metrics = caps, metrics
         self._by: Counter[str] = Counter()
-        self._open: set[Source] = set()
+        #: The session or token that each was opened with.
+        self._open: dict[Source, str] = {}
+        self._cut: set[Source] = set()
         self._closing = False
 
     @contextmanager
@@ -83,25 +86,32 @@ class Streams:
                 del self._by[who]
 
     @contextmanager
-    def sending(self, kind: str, source: Source) -> Iterator[None]:
+    def sending(self, kind: str, source: Source, token_id: str = "") -> Iterator[None]:
         """One stream while it is sent."""
-        self._open.add(source)
+        self._open[source] = token_id
         self._metrics.streams(kind, 1)
         try:
             yield
         finally:
             self._metrics.streams(kind, -1)
-            self._open.discard(source)
+            self._open.pop(source, None)
+            self._cut.discard(source)
 
     def dropped(self, kind: str) -> None:
         """A reader was too slow."""
         self._metrics.dropped(kind)
         _log.warning("a reader did not keep up; its stream is dropped", extra={"facts": {"stream": kind}})
 
-    @property
-    def closing(self) -> bool:
-        """The server is going: streams end."""
-        return self._closing
+    def is_over(self, source: Source) -> bool:
+        """Whether a stream ends whatever it has to say."""
+        return self._closing or source in self._cut
+
+    def cut(self, token_id: str) -> None:
+        """End the streams of a session or token that counts no more."""
+        for source, opened_with in self._open.items():
+            if opened_with == token_id:
+                self._cut.add(source)
+                source.wake()
 
     def close(self) -> None:
         """End every stream: the server is going."""
@@ -118,7 +128,7 @@ class EventStream(Response):
         open_source: Callable[[], AbstractAsyncContextManager[Source]],
         streams: Streams,
         *,
-        who: str,
+        caller: Caller,
         kind: str,
         headers: Mapping[str, str] = SSE_HEADERS,
     ) -> None:
@@ -126,19 +136,19 @@ class EventStream(Response):
 
         Args:
             open_source: opens what is sent, for as long as it is sent.
-            who: whose stream it counts as.
+            caller: whose stream it is, and with what it was opened.
             kind: of a closed set, for the metrics.
         """
         super().__init__()
         self._open_source, self._streams = open_source, streams
-        self._who, self._kind, self._stream_headers = who, kind, headers
+        self._caller, self._kind, self._stream_headers = caller, kind, headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it to its end, or until its client leaves."""
         async with AsyncExitStack() as stack:
-            stack.enter_context(self._streams.place(self._who))
+            stack.enter_context(self._streams.place(self._caller.principal.id))
             source = await stack.enter_async_context(self._open_source())
-            stack.enter_context(self._streams.sending(self._kind, source))
+            stack.enter_context(self._streams.sending(self._kind, source, self._caller.token_id))
             raw = [(name.encode(), value.encode()) for name, value in self._stream_headers.items()]
             await send({"type": "http.response.start", "status": 200, "headers": raw})
             if scope["method"] == "HEAD":
@@ -154,7 +164,7 @@ class EventStream(Response):
 
     async def _send(self, source: Source, left: _Left, send: Send) -> None:
         silence_s = self._streams.caps.keep_alive_s
-        while not (left.gone or self._streams.closing):
+        while not (left.gone or self._streams.is_over(source)):
             block = source.take()
             if block:
                 if not await self._sent(block, send):

@@ -54,7 +54,7 @@ async def run_agent(request: Request, here: Here, caller: SignedIn) -> Response:
             return
         await _tell(here, body, run_id, after, feed)
 
-    return EventStream(lambda: telling(tell), here.streams, who=caller.principal.id, kind="ag-ui")
+    return EventStream(lambda: telling(tell), here.streams, caller=caller, kind="ag-ui")
 
 
 class _Unfit(Exception):

@@ -50,7 +50,7 @@ async def ask(request: Request, here: Here, caller: SignedIn) -> Response:
     run = await condor.start(text, principal=who, session_id=body.id, key=key)
     if run.is_new:
         here.metrics.started(who.kind)
-    return message_stream(here, who, run.id)
+    return message_stream(here, caller, run.id)
 
 
 def _asked(body: ChatBody) -> tuple[str, str | None]:
@@ -96,7 +96,7 @@ async def take_up(chat_id: str, here: Here, caller: Streaming) -> Response:
     except UnknownId:
         return Response(status_code=204)
     caller.need("runs:read")
-    return message_stream(here, caller.principal, last.run_id)
+    return message_stream(here, caller, last.run_id)
 
 
 __all__ = ["router"]

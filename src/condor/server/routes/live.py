@@ -40,7 +40,7 @@ async def stream_changes(here: Here, caller: Streaming) -> Response:
         with here.inbox.watching(who) as queue:
             yield queue
 
-    return EventStream(opened, here.streams, who=who.id, kind="inbox")
+    return EventStream(opened, here.streams, caller=caller, kind="inbox")
 
 
 __all__ = ["router"]

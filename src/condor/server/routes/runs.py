@@ -18,6 +18,7 @@ from condor.server.shapes import Accepted, RunLine, RunSnapshot, StartBody, Stop
 
 if TYPE_CHECKING:
     from condor.core.run import Principal
+    from condor.server.auth import Caller
     from condor.server.edge import Edge
 
 router = APIRouter(prefix="/runs", tags=["runs"])
@@ -128,13 +129,13 @@ async def stream_run(run_id: str, here: Here, caller: Streaming) -> Response:
     """Always the whole message from its start; ends where the run rests. To leave does not touch the run."""
     await readable_run(here.condor.store, caller.principal, run_id)
     caller.need("runs:read")
-    return message_stream(here, caller.principal, run_id)
+    return message_stream(here, caller, run_id)
 
 
-def message_stream(here: Edge, who: Principal, run_id: str) -> EventStream:
+def message_stream(here: Edge, caller: Caller, run_id: str) -> EventStream:
     """A run's UI message as an answer."""
     return EventStream(
-        lambda: here.feeds.reading(run_id), here.streams, who=who.id, kind="ui-message", headers=UI_HEADERS
+        lambda: here.feeds.reading(run_id), here.streams, caller=caller, kind="ui-message", headers=UI_HEADERS
     )
 
 
@@ -156,7 +157,7 @@ async def stream_events(
             feed.write(sse_data(event.to_json()))
         feed.write(sse_data({"type": "run.snapshot", "run": await here.condor.show(run_id)}))
 
-    return EventStream(lambda: telling(tell), here.streams, who=caller.principal.id, kind="events")
+    return EventStream(lambda: telling(tell), here.streams, caller=caller, kind="events")
 
 
 @router.post(

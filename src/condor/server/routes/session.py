@@ -42,6 +42,7 @@ async def sign_out(here: Here, caller: SignedIn) -> Response:
     """The session ends here and everywhere it was copied to. A program's token is revoked elsewhere."""
     if caller.by == "session":
         await here.gate.sign_out(caller)
+        here.streams.cut(caller.token_id)
     return Response(status_code=204, headers={"set-cookie": here.gate.cookie("")})
 
 
@@ -135,6 +136,7 @@ async def revoke_token(token_id: str, here: Here, caller: SignedIn) -> Response:
     programs = {row.token_id for row in await store.tokens("program")}
     if token_id not in programs or not await store.revoke_token(token_id, now):
         raise UnknownId("token", token_id)
+    here.streams.cut(token_id)
     return Response(status_code=204)
 
 
