@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, Final
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
@@ -90,10 +90,9 @@ def create_app(
         exception_handlers={HTTPException: _http_problem, RequestValidationError: _query_problem},
     )
     app.state.edge = edge
-    api = APIRouter(prefix="/api/v1")
+    # Each on its own: a router in a router is searched anew for every request.
     for module in (runs, answering, suspensions, session, policy, audit, live, chat, agui):
-        api.include_router(module.router)
-    app.include_router(api)
+        app.include_router(module.router, prefix="/api/v1")
     # Where AG-UI clients look for it.
     app.include_router(agui.router, include_in_schema=False)
     app.include_router(health.router)
