@@ -285,7 +285,8 @@ def _record(
     principal: Principal,
     moves: Staging,
 ) -> None:
-    policy: Mapping[str, Any] = decode(row.facts)["policy"]
+    facts: Mapping[str, Any] = decode(row.facts)
+    policy = facts["policy"]
     words = {"approved": "approved", "denied": "denied", "superseded": "withdrawn"}
     happened = "reconciled" if given.reason_code is ReasonCode.RECONCILE else "answered"
     segment.audit(
@@ -298,7 +299,7 @@ def _record(
             reason_code=row.reason_code,
             origin=row.origin,
             tool=row.tool or None,
-            op=decode(row.facts)["op"],
+            op=facts["op"],
             policy_class=policy.get("policyClass"),
             hitl_tier=policy.get("hitlTier"),
             effective_tier=policy.get("effectiveTier"),
@@ -332,7 +333,7 @@ def _reopen(segment: Segment, row: SuspensionRow, given: Answer) -> None:
         value = {"reconciled": True}
         segment.settle(row.step_id, StepOutcome(status=StepStatus.SUCCEEDED, value=value), effectful=True)
         return
-    step = replace(segment.state.row(row.step_id), status=StepStatus.PENDING, code="")
+    step = segment.state.row(row.step_id).moved(StepStatus.PENDING, code="")
     segment.state.put_step(step)
     segment.facts.step(step)
 
