@@ -87,7 +87,7 @@ class Segment:
         self.leaving = False
         self._create = create
         self._begun_s = ports.clock.monotonic()
-        if state.ledger.limits is not ports.limits:
+        if state.ledger.limits != ports.limits:
             state.ledger = replace(state.ledger, limits=ports.limits)
 
     def worked_ms(self) -> int:
