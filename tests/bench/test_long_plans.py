@@ -35,7 +35,13 @@ async def cpu_ms_of_a_step(home: Path, steps: int, *, chained: bool) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("chained", [True, False], ids=["chain", "wide"])
 async def test_2000_steps_cost_within_twice_a_step_of_200(tmp_path: Path, *, chained: bool) -> None:
-    """No work of one step grows with the plan."""
-    short = min([await cpu_ms_of_a_step(tmp_path / f"short{n}", 200, chained=chained) for n in range(3)])
-    long = await cpu_ms_of_a_step(tmp_path / "long", 2_000, chained=chained)
+    """No work of one step grows with the plan: the best of each, since a busy machine only ever adds."""
+    short, long = float("inf"), float("inf")
+    for attempt in range(4):
+        for n in range(3):
+            home = tmp_path / f"short{attempt}-{n}"
+            short = min(short, await cpu_ms_of_a_step(home, 200, chained=chained))
+        long = min(long, await cpu_ms_of_a_step(tmp_path / f"long{attempt}", 2_000, chained=chained))
+        if long < 2 * short:
+            break
     assert long < 2 * short
