@@ -48,15 +48,16 @@ def _rounds(options: argparse.Namespace) -> None:
         only=[name for name in BY_NAME if name in (options.only or BY_NAME)],
         directory=options.directory,
     )
-    unit = size_of(asyncio.run(units_of_one_run()))
+    measured_on, unit = machine(), size_of(asyncio.run(units_of_one_run()))
     samples = take_rounds(plan, lambda line: print(line, file=sys.stderr, flush=True))
-    found = compiled(plan, samples, unit)
+    found = compiled(plan, samples, unit, measured_on)
     print(f"\n{table(found)}\n")
     _keep(found, options.results / "latest.json")
 
 
 def _parked(options: argparse.Namespace) -> None:
-    found = {"machine": machine(), **parked.measure_parked(options.count, options.directory)}
+    measured_on = machine()
+    found = {"machine": measured_on, **parked.measure_parked(options.count, options.directory)}
     print(f"\n{parked.shown(found)}\n")
     _keep(found, options.results / "parked.json")
 

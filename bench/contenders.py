@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 CONTENDERS: tuple[Contender, ...] = (
     CondorContender(),
-    LangGraphContender(),
+    LangGraphContender("langgraph", "sync"),
+    LangGraphContender("langgraph-exit", "exit"),
     BareContender(grouped=False),
     BareContender(grouped=True),
 )

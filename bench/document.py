@@ -26,9 +26,9 @@ process, all threads, load generator included.
 * **Condor** through its public Python API alone (`start`, `wait`, `resume`); the write is a high-tier record
   write. What it stores beyond the state: an event log, a chained audit, the card, the journal of the intent.
 * **LangGraph** as its documentation shows: a graph read → gate → write, `interrupt()` in the gate,
-  `Command(resume=…)`. Its connection is set to WAL and `synchronous=FULL` and asked whether it took it, and
-  durability is `sync`: each step is on disk before the next begins. With `exit` it would keep a parked run
-  too, but nothing of what an approved run was about to do.
+  `Command(resume=…)`. Its connection is set to WAL and `synchronous=FULL` and asked whether it took it. With
+  durability `sync` each step is on disk before the next begins, which is what Condor promises; with `exit` a
+  parked run is kept too, but nothing of what an approved run was about to do.
 * **Bare writes**: the rows that Condor writes for one run ({units} units, {rows} rows, {bytes} bytes), taken
   from a real run and written by one thread with one connection, and nothing else: no plan, policy, encoding
   or hashing. One by one: a transaction a unit; with group commit: whatever waits shares one.
@@ -62,5 +62,6 @@ def _machine(rounds: Mapping[str, Any]) -> str:
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items() if version)
     return (
         f"{machine['cores']} cores ({machine['cpu']}), {machine['system']}, Python {machine['python']},"
-        f" SQLite {machine['sqlite']}; {packages}. Medians of {rounds['rounds']} rounds."
+        f" SQLite {machine['sqlite']}; {packages}. Load average before: {machine['load']} (0 is a quiet"
+        f" machine). Medians of {rounds['rounds']} rounds."
     )

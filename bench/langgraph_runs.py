@@ -1,9 +1,9 @@
 """LangGraph with its SQLite saver, used as its documentation says, held to the same durability.
 
 A graph read → gate → write; the gate calls ``interrupt()``, the answer is ``Command(resume=…)``. The
-saver's connection is set to WAL and ``synchronous=FULL`` and asked whether it took it. Durability mode is
-``sync``: each step is on disk before the next one begins, which is what Condor promises. ``exit`` would keep
-a parked run too, but nothing of what an approved one was about to do; ``async`` may lose the last step.
+saver's connection is set to WAL and ``synchronous=FULL`` and asked whether it took it. Two of its own
+durability modes: with ``sync`` each step is on disk before the next one begins, as Condor promises; with
+``exit`` a parked run is kept too, but nothing of what an approved one was about to do.
 """
 
 from __future__ import annotations
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
 
-#: LangGraph's own word for when it writes.
-DURABILITY = "sync"
-
 
 class _State(TypedDict, total=False):
     key: str
@@ -31,11 +28,12 @@ class _State(TypedDict, total=False):
 class LangGraphRuns:
     """A compiled graph doing the work."""
 
-    def __init__(self, saver: Any, found: Mapping[str, object]) -> None:
+    def __init__(self, saver: Any, found: Mapping[str, object], durability: str) -> None:
         self.entered: dict[str, float] = {}
         self.writes = 0
         self._saver = saver
-        self._found = found
+        self._found = {"durability": durability, **found}
+        self._durability = durability
         self._commits = 0
         self._count_commits()
         self._graph = self._compiled()
@@ -81,7 +79,7 @@ class LangGraphRuns:
 
     async def start(self, key: str) -> str:
         config = {"configurable": {"thread_id": key}}
-        parked = await self._graph.ainvoke({"key": key}, config, durability=DURABILITY)
+        parked = await self._graph.ainvoke({"key": key}, config, durability=self._durability)
         if not parked["__interrupt__"]:
             raise RuntimeError(f"{key} did not park")
         return key
@@ -91,7 +89,7 @@ class LangGraphRuns:
 
         config = {"configurable": {"thread_id": handle}}
         answer = Command(resume={"approved": True})
-        ended = await self._graph.ainvoke(answer, config, durability=DURABILITY)
+        ended = await self._graph.ainvoke(answer, config, durability=self._durability)
         if ended["refunded"] != 42:
             raise RuntimeError(f"{key} ended as {ended}")
         self.writes += 1
@@ -104,9 +102,13 @@ class LangGraphRuns:
 
 
 class LangGraphContender:
-    name = "langgraph"
-    title = "LangGraph, AsyncSqliteSaver"
     share = 0.1
+
+    def __init__(self, name: str, durability: str) -> None:
+        self.name = name
+        self.title = f"LangGraph, SQLite saver, {durability}"
+        #: LangGraph's own word for when it writes.
+        self._durability = durability
 
     def missing(self) -> str | None:
         wanted = ("langgraph", "langgraph.checkpoint.sqlite", "aiosqlite")
@@ -122,13 +124,13 @@ class LangGraphContender:
 
         async with AsyncSqliteSaver.from_conn_string(str(directory / "langgraph.db")) as saver:
             await saver.setup()
-            yield LangGraphRuns(saver, await _held_to_full(saver.conn))
+            yield LangGraphRuns(saver, await _held_to_full(saver.conn), self._durability)
 
 
 async def _held_to_full(connection: Any) -> dict[str, object]:
     """Set WAL and ``synchronous=FULL``, and believe only what the connection says afterwards."""
     await connection.execute("PRAGMA synchronous=FULL")
-    found: dict[str, object] = {"durability": DURABILITY}
+    found: dict[str, object] = {}
     for pragma, wanted in (("journal_mode", "wal"), ("synchronous", 2)):
         async with connection.execute(f"PRAGMA {pragma}") as cursor:
             (value,) = await cursor.fetchone()

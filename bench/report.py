@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bench.rounds import Plan
 
 #: Ratios of runs/s that are reported: Condor over each of these.
-_OVER = ("bare", "bare-grouped", "langgraph")
+_OVER = ("bare", "bare-grouped", "langgraph", "langgraph-exit")
 
 
 def machine() -> dict[str, object]:
@@ -33,6 +33,7 @@ def machine() -> dict[str, object]:
         "cores": os.cpu_count(),
         "cpu": _cpu_model(),
         "system": platform.system(),
+        "load": round(os.getloadavg()[0], 1),
         "python": platform.python_version(),
         "sqlite": sqlite3.sqlite_version,
         "packages": packages,
@@ -49,12 +50,14 @@ def _cpu_model() -> str:
     )
 
 
-def compiled(plan: Plan, samples: Sequence[Mapping[str, Any]], unit: Mapping[str, int]) -> dict[str, Any]:
+def compiled(
+    plan: Plan, samples: Sequence[Mapping[str, Any]], unit: Mapping[str, int], measured_on: Mapping[str, Any]
+) -> dict[str, Any]:
     """Everything, as one JSON object."""
     missing = {name: BY_NAME[name].missing() for name in plan.only}
     return {
         "v": 1,
-        "machine": machine(),
+        "machine": dict(measured_on),
         "rounds": plan.rounds,
         "atOnce": list(plan.at_once),
         "rowsOfOneRun": dict(unit),

@@ -65,7 +65,7 @@ def test_every_sample_has_its_fields(quick: dict[str, Any]) -> None:
     ]
     assert [FIELDS] * len(samples) == [set(sample) for sample in samples]
     assert {"min", "median", "max"} <= set(quick["ratios"][0])
-    assert {"cores", "cpu", "system", "python", "sqlite", "packages"} == set(quick["machine"])
+    assert {"cores", "cpu", "system", "load", "python", "sqlite", "packages"} == set(quick["machine"])
 
 
 @pytest.mark.slow
