@@ -21,7 +21,7 @@ machine: compare within a table, not across machines.
 **The work**, the same for all: start → read → park → approve → write → done, with tools that do nothing, in a
 closed loop at 1, 16 and 64 at once. Rounds are interleaved; each sample is a process of its own on a fresh
 database file of the same disk, in WAL with `synchronous=FULL`. CPU is user and system time of the whole
-process, all threads, load generator included.
+process, all threads, load generator included. Times are p50 / p95; each contender's commits are disk commits.
 
 * **Condor** through its public Python API alone (`start`, `wait`, `resume`); the write is a high-tier record
   write. What it stores beyond the state: an event log, a chained audit, the card, the journal of the intent.
