@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from condor.core.frames.ui_message import UiMessage, payload_names
 from condor.core.run import RunStatus
 from condor.ports.encoding import decode
 from condor.server.live import StreamCaps
+from condor.server.run import bound
 from tests.server.support import PATIENCE_S, approve, card_of, chunks_of, open_house, problem_of, refund, step
 
 if TYPE_CHECKING:
@@ -223,3 +225,18 @@ async def test_two_runs_are_two_messages(house: House) -> None:
         text = (await ann.get(f"/api/runs/{run['runId']}/stream")).text
         assert card_of(run) in text
     assert "B-2" not in (await ann.get(f"/api/runs/{first['runId']}/stream")).text
+
+
+async def test_a_kept_connection_answers_at_once(house: House) -> None:
+    """No answer waits for a delayed ACK: its connections inherit the setting."""
+    with bound("127.0.0.1", 0) as listening, socket.create_connection(listening.getsockname()):
+        accepted, _ = listening.accept()
+        with accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    client = await house.signed_in("ann")
+    times = []
+    for _ in range(20):
+        begun = time.perf_counter()
+        assert (await client.get("/api/runs")).status_code == 200
+        times.append(time.perf_counter() - begun)
+    assert min(times) < 0.03
