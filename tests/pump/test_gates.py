@@ -389,6 +389,38 @@ async def test_a_critical_alert_needs_a_reason_first(tmp_path: Path, ledger: Led
         assert ledger.entries()[0].value == "benefit outweighs"
 
 
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ({"action": "change"}, "New value is missing"),
+        ({"action": "drop", "value": "x"}, "Why is missing"),
+        ({"action": "change", "value": " "}, "New value is missing"),
+        ({"action": "keep"}, ""),
+    ],
+)
+async def test_one_argument_makes_another_necessary(
+    tmp_path: Path, ledger: Ledger, given: dict[str, str], asked: str
+) -> None:
+    """What the others make necessary is asked for like any missing argument, gated or not."""
+
+    @tool(
+        "book.turn",
+        policy_class=PolicyClass.READ,
+        args=[
+            ArgSpec(name="action", required=True),
+            ArgSpec(name="value", label="New value", required_if={"action": ("change",)}),
+            ArgSpec(name="reason", label="Why", required_if={"value": (), "action": ("drop",)}),
+        ],
+    )
+    async def turn(ctx: ToolContext, **args: str) -> dict[str, str]:
+        return args
+
+    async with open_desk(tmp_path / "home", turn) as desk:
+        run = await desk.run(call("w", "book.turn", **given))
+        cards = await desk.cards(run["runId"])
+        assert [card["message"] for card in cards] == ([asked] if asked else [])
+
+
 async def test_a_record_that_cannot_be_read_shows_no_card(tmp_path: Path, ledger: Ledger) -> None:
     """Without what a person must see there is no card to approve: the step fails, named."""
 

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from condor.core.compiler.leaves.arguments import is_missing
 from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput, call_facts
 from condor.core.ids import Digest, Json, StepId
 from condor.core.outcome import FULFILLED, StepOutcome, is_json
 from condor.core.plan.reference import MISSING, Reference, find_references, resolve_references, shown_token
 from condor.core.policy import is_supervised
-from condor.core.policy.descriptor import who_may_answer
+from condor.core.policy.descriptor import is_missing, who_may_answer
 from condor.core.run import Principal
 from condor.core.suspend import Answer, Origin, ReasonCode, read_reason_code
 from condor.ports.encoding import decode

@@ -107,7 +107,7 @@ def explain_call(
         )
     call = policy_call(tool, args, registered=registered)
     verdict = evaluate_tool_policy(call, PolicyContext(autonomy=autonomy))
-    missing = [spec.name for spec in tool.args if spec.required and args.get(spec.name) is None]
+    missing = [spec.name for spec in tool.args if spec.is_required_with(args) and args.get(spec.name) is None]
     return {
         "tool": tool.name,
         "op": call.op if isinstance(call.op, str) else None,

@@ -69,6 +69,14 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("tool note.append: args is ['op']; write ArgSpecs", {"args": ["op"]}),
     ("tool note.append: args is 'op'; write ArgSpecs", {"args": "op"}),
     ("tool note.append: two arguments share a name; rename one", {"args": (ARG, ARG)}),
+    (
+        "tool note.append: x is required by 'y', which is no other argument of it",
+        {"args": (ArgSpec(name="x", required_if={"y": ()}),)},
+    ),
+    (
+        "tool note.append: x is required by 'x', which is no other argument of it",
+        {"args": (ArgSpec(name="x", required_if={"x": ()}),)},
+    ),
     ("tool note.append: argument name '$from' is not usable", {"args": (ArgSpec(name="$from"),)}),
     ("tool note.append: argument name '' is not usable", {"args": (ArgSpec(name=""),)}),
     ("tool note.append: argument name ' ' is not usable", {"args": (ArgSpec(name=" "),)}),

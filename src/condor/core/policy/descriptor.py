@@ -43,6 +43,20 @@ class ArgSpec:
     #: How a form asks for it: ``enum``, ``multi``, ``min``, ``max``, ``min_length``, ``format``,
     #: ``textarea``, ``radio``, ``lookup``. A malformed hint degrades the field to free text.
     hint: Mapping[str, Json] = field(default_factory=dict)
+    #: Other arguments that make this one necessary: name → the values that do; none listed: any value.
+    required_if: Mapping[str, tuple[Json, ...]] = field(default_factory=dict)
+
+    def is_required_with(self, args: Mapping[str, Json]) -> bool:
+        """Whether a call with these arguments needs it."""
+        return self.required or any(
+            not is_missing(args.get(name)) and (not values or args[name] in values)
+            for name, values in self.required_if.items()
+        )
+
+
+def is_missing(value: Json) -> bool:
+    """Null, blank text and an empty list are no answer."""
+    return value is None or value == [] or (isinstance(value, str) and not value.strip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +215,13 @@ def _check_args(tool: ToolDescriptor) -> None:
             raise RegistrationRefused(f"tool {tool.name}: argument name {show(name)} is not usable")
     if len(set(names)) != len(names):
         raise RegistrationRefused(f"tool {tool.name}: two arguments share a name; rename one")
+    for arg in tool.args:
+        for other in arg.required_if:
+            if other not in names or other == arg.name:
+                raise RegistrationRefused(
+                    f"tool {tool.name}: {arg.name} is required by {show(other)}, which is no other "
+                    "argument of it"
+                )
     if names and tool.args_closed and tool.op_arg is not None and tool.op_arg not in names:
         raise RegistrationRefused(
             f"tool {tool.name}: op_arg {show(tool.op_arg)} is no argument of it; there are {', '.join(names)}"
@@ -239,6 +260,7 @@ def _described(tool: ToolDescriptor) -> dict[str, object]:
                 "type": arg.type,
                 "required": arg.required,
                 "hint": arg.hint,
+                **({"requiredIf": arg.required_if} if arg.required_if else {}),
             }
             for arg in tool.args
         ],

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from condor.core.errors import AnswerInvalid
 from condor.core.outcome import InputField
+from condor.core.policy.descriptor import is_missing
 from condor.core.suspend.clarification_schema import clarification_resume_schema
 from condor.core.suspend.resume import check_value
 
@@ -48,11 +49,6 @@ def _shapes(tool: ToolDescriptor, today: datetime.date) -> Mapping[str, Mapping[
     return found
 
 
-def is_missing(value: Json) -> bool:
-    """Null, blank text and an empty list are no answer."""
-    return value is None or value == [] or (isinstance(value, str) and not value.strip())
-
-
 def faulty_arguments(
     tool: ToolDescriptor, args: Mapping[str, Json], today: datetime.date, also_required: tuple[str, ...] = ()
 ) -> tuple[tuple[ArgSpec, str], ...]:
@@ -66,7 +62,7 @@ def faulty_arguments(
     for spec in tool.args:
         value = args.get(spec.name)
         if is_missing(value):
-            if spec.required or spec.name in also_required:
+            if spec.name in also_required or spec.is_required_with(args):
                 faults.append((spec, "missing"))
             continue
         try:
