@@ -24,6 +24,19 @@ __all__ = ["PACK", "HospitalPack"]
 _DEFAULT_PRINCIPAL = "dr-okafor"
 #: What shows the pack at work: a prescription, whose card has the record's own warnings.
 _DEMO_REQUEST = "Start Melissa Smith on nitrofurantoin 100 mg twice a day for 5 days for her UTI."
+#: What shows it when a tool goes wrong: request, fault, what there is to see.
+_FAULT_SCENES = (
+    (
+        "What were Leonard Mason's latest A1c and creatinine?",
+        "labs.search=fail:2",
+        "The lab results do not answer: they are asked once more, then the lab reports stand in, and say so.",
+    ),
+    (
+        "Order an urgent potassium on John Hernandez.",
+        "order.lab.create=fail",
+        "The lab interface is down: nothing was ordered, so a task is left, and nobody is told “ordered”.",
+    ),
+)
 #: The one resource that tells whether the demonstration record was loaded.
 _DEMO_MARKER = "Organization/hms-demo-hospital"
 
@@ -115,6 +128,7 @@ async def _made(store: EmbeddedFhirStore, path: Path, *, wanted: bool) -> tuple[
 
 def _pack_of(fhir: FhirStore, *, demo: bool, notes: tuple[str, ...]) -> OpenedPack:
     from condor import OpenedPack
+    from condor.ports.packs import FaultScene
     from condor_hms.alerts import demo_rules
     from condor_hms.catalogue import Hospital, hospital_tools
     from condor_hms.playbook import PlaybookPlanner
@@ -129,6 +143,10 @@ def _pack_of(fhir: FhirStore, *, demo: bool, notes: tuple[str, ...]) -> OpenedPa
         default_principal=next(who for who in people if who.id == _DEFAULT_PRINCIPAL),
         today=today,
         demo_request=_DEMO_REQUEST,
+        fault_scenes=[
+            FaultScene(request=request, faults=(fault,), about=about)
+            for request, fault, about in _FAULT_SCENES
+        ],
         notes=notes,
     )
 

@@ -9,18 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from condor import (
-    ArgSpec,
-    CardEvidence,
-    HitlTier,
-    PolicyClass,
-    Reconciled,
-    ToolContext,
-    ToolDescriptor,
-    ToolError,
-    ToolResult,
-    tool,
-)
+from condor import ArgSpec, ToolDescriptor, ToolError
 from condor_hms.alerts import check_allergy
 from condor_hms.catalogue.allergy_list import allergy_row
 from condor_hms.catalogue.evidence import (
@@ -32,20 +21,20 @@ from condor_hms.catalogue.evidence import (
     is_denied,
     medication_record,
 )
-from condor_hms.catalogue.hospital import Hospital, reference_of, require_patient
-from condor_hms.catalogue.identity import identity
+from condor_hms.catalogue.hospital import Hospital, reference_of
 from condor_hms.catalogue.medicine_list import current_orders
-from condor_hms.catalogue.specs import choice, patient_arg
+from condor_hms.catalogue.record_write import Call, Composed, record_write
+from condor_hms.catalogue.specs import choice, code_arg, date_arg, patient_arg
 from condor_hms.catalogue.terms import REACTIONS, Substance, ingredient_key, substance_of
 from condor_hms.catalogue.words import joined
-from condor_hms.catalogue.writing import Written, create, identified, person, reconcile_created, record_time
+from condor_hms.catalogue.writing import identified, person, record_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["allergy_record_tools"]
+__all__ = ["CRITICALITIES", "allergy_record_tools", "allergy_status_concept"]
 
 _CATEGORIES = {
     "medication": "Medicine",
@@ -53,56 +42,55 @@ _CATEGORIES = {
     "environment": "Environment",
     "biologic": "Biologic",
 }
-_CRITICALITIES = {"low": "Low", "high": "High", "unable-to-assess": "Unable to assess"}
+CRITICALITIES = {"low": "Low", "high": "High", "unable-to-assess": "Unable to assess"}
 _SEVERITIES = {"mild": "Mild", "moderate": "Moderate", "severe": "Severe"}
 _HL7 = "http://terminology.hl7.org/CodeSystem/allergyintolerance-"
 
 
 def allergy_record_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     """``allergy.record`` over an open record."""
-
-    async def record(ctx: ToolContext, **entry: Any) -> dict[str, Any] | ToolResult:
-        """Record an allergy: substance, category, criticality, and the reaction where it is known."""
-        patient = identity(await require_patient(hospital, entry.get("patient")), hospital.today)
-        substance = _substance(entry)
-        existing = await allergies_of(hospital, patient["reference"])
-        known = _already(existing, substance)
-        if known is not None and not identified(known, ctx.idempotency_key):
-            return ToolResult(outcome="skipped", value=_known_text(known))
-        resource = _resource(entry, substance)
-        resource["recordedDate"] = record_time(hospital, ctx)
-        resource["recorder"] = await person(hospital, ctx.principal)
-        notes = await _notes(hospital, patient, substance, existing)
-        return _value(entry, patient, notes, await create(hospital, ctx, resource))
-
-    async def show(_ctx: ToolContext, **entry: Any) -> CardEvidence:
-        return await _evidence(hospital, entry)
-
-    async def reconcile(ctx: ToolContext, **entry: Any) -> Reconciled:
-        patient = identity(await require_patient(hospital, entry.get("patient")), hospital.today)
-        existing = await allergies_of(hospital, patient["reference"])
-        notes = await _notes(hospital, patient, _substance(entry), existing)
-        return await reconcile_created(
-            hospital, ctx, "AllergyIntolerance", lambda written: _value(entry, patient, notes, written)
-        )
-
     return (
-        tool(
+        record_write(
+            hospital,
             "allergy.record",
-            policy_class=PolicyClass.MUTATE,
-            hitl_tier=HitlTier.LOW,
+            _record,
             title="Record an allergy",
-            description=record.__doc__ or "",
-            ops={"create"},
-            roles={"doctor", "nurse", "pharmacist"},
-            idempotent=True,
-            args=_arguments(),
-            metadata={"mutating": True},
             noun="the allergy entry",
-            report=_report,
-            preview=show,
-            reconcile=reconcile,
-        )(record),
+            roles={"doctor", "nurse", "pharmacist"},
+            creates="AllergyIntolerance",
+            args=_arguments(),
+        ),
+    )
+
+
+async def _record(call: Call) -> Composed:
+    """Record an allergy: substance, category, criticality, and the reaction where it is known."""
+    substance = _substance(call.args)
+    patient = await call.patient()
+    key = call.ctx.idempotency_key
+    existing = [
+        row for row in await allergies_of(call.hospital, patient["reference"]) if not identified(row, key)
+    ]
+    known = _already(existing, substance)
+    resource = _resource(call.args, substance)
+    resource["recordedDate"] = record_time(call.hospital, call.ctx)
+    resource["recorder"] = await person(call.hospital, call.ctx.principal)
+    record = await medication_record(call.hospital, patient["reference"])
+    notes = await _notes(call.hospital, patient, substance, existing)
+    before = [allergy_row(row)["text"] for row in existing if is_active_allergy(row)]
+    words = _in_words(call.args, substance)
+    return Composed(
+        subject=patient,
+        summary=f"Allergy to {words}",
+        done=f"Allergy recorded: {words}",
+        new=[resource],
+        before={"allergies": before},
+        after={"allergies": before if known is not None else [*before, words]},
+        alerts=notes,
+        context=await clinical_context(call.hospital, record, medication=substance.display),
+        known="" if known is None else _known_text(known),
+        notes=[_told(patient["name"], row) for row in notes],
+        facts={"allergy": words, "name": patient["name"]},
     )
 
 
@@ -116,19 +104,9 @@ def _arguments() -> tuple[ArgSpec, ...]:
             required=True,
             hint={"min_length": 2, "lookup": {"terminology": "SNOMED CT/RxNorm"}},
         ),
-        ArgSpec(
-            name="category",
-            label="Category",
-            type="code",
-            required=True,
-            hint={"enum": choice(_CATEGORIES), "radio": True, "vs": "allergy-intolerance-category"},
-        ),
-        ArgSpec(
-            name="criticality",
-            label="Criticality",
-            type="code",
-            required=True,
-            hint={"enum": choice(_CRITICALITIES), "radio": True, "vs": "allergy-intolerance-criticality"},
+        code_arg("category", "Category", _CATEGORIES, required=True, vs="allergy-intolerance-category"),
+        code_arg(
+            "criticality", "Criticality", CRITICALITIES, required=True, vs="allergy-intolerance-criticality"
         ),
         ArgSpec(
             name="manifestations",
@@ -136,18 +114,8 @@ def _arguments() -> tuple[ArgSpec, ...]:
             type="array",
             hint={"multi": True, "enum": choice(REACTIONS)},
         ),
-        ArgSpec(
-            name="severity",
-            label="Severity",
-            type="code",
-            hint={"enum": choice(_SEVERITIES), "radio": True, "vs": "reaction-event-severity"},
-        ),
-        ArgSpec(
-            name="onset",
-            label="First noticed",
-            type="date",
-            hint={"format": "date", "min": "today-100y", "max": "today"},
-        ),
+        code_arg("severity", "Severity", _SEVERITIES, vs="reaction-event-severity"),
+        date_arg("onset", "First noticed", "today-100y", "today"),
     )
 
 
@@ -189,8 +157,8 @@ def _resource(entry: Mapping[str, Any], substance: Substance) -> Resource:
         code["coding"] = [{"system": system, "code": value, "display": display}]
     resource: dict[str, Any] = {
         "resourceType": "AllergyIntolerance",
-        "clinicalStatus": _status("clinical", "active", "Active"),
-        "verificationStatus": _status("verification", "confirmed", "Confirmed"),
+        "clinicalStatus": allergy_status_concept("clinical", "active", "Active"),
+        "verificationStatus": allergy_status_concept("verification", "confirmed", "Confirmed"),
         "type": "allergy",
         "category": [entry["category"]],
         "criticality": entry["criticality"],
@@ -209,7 +177,8 @@ def _resource(entry: Mapping[str, Any], substance: Substance) -> Resource:
     return resource
 
 
-def _status(kind: str, code: str, display: str) -> dict[str, Any]:
+def allergy_status_concept(kind: str, code: str, display: str) -> dict[str, Any]:
+    """``clinical`` or ``verification`` status of an allergy."""
     return {"coding": [{"system": f"{_HL7}{kind}", "code": code, "display": display}], "text": display}
 
 
@@ -250,55 +219,13 @@ def _in_words(entry: Mapping[str, Any], substance: Substance) -> str:
     return f"{substance.display[:1].lower()}{substance.display[1:]} ({', '.join(remarks)})"
 
 
-def _value(
-    entry: Mapping[str, Any],
-    patient: Mapping[str, Any],
-    notes: Sequence[Mapping[str, Any]],
-    written: Written,
-) -> dict[str, Any]:
-    return {
-        **written.to_json(),
-        "allergy": _in_words(entry, _substance(entry)),
-        "patient": patient["text"],
-        "name": patient["name"],
-        "alerts": list(notes),
-    }
-
-
-def _report(args: Mapping[str, Any], value: Any) -> str:
-    said = [
-        f"Allergy recorded: {value['allergy']} for {value['patient']}, {value['reference']} "
-        f"version {value['version']}."
+def _told(name: str, row: Mapping[str, Any]) -> str:
+    """What is said of an alert after the entry."""
+    medicines = [
+        item["text"] for item in row["evidence"] if item["reference"].startswith("MedicationRequest/")
     ]
-    for row in value["alerts"]:
-        medicines = [
-            item["text"] for item in row["evidence"] if item["reference"].startswith("MedicationRequest/")
-        ]
-        if medicines:
-            # The alert opens with the medicine; the sentence has said it.
-            why = row["summary"].rpartition(" now: ")[2].rstrip(".")
-            said.append(f"Note: {value['name']} is on {joined(medicines)} ({why}).")
-        else:
-            said.append(f"Note: {row['summary'].rstrip('.')}.")
-    return " ".join(said)
-
-
-async def _evidence(hospital: Hospital, entry: Mapping[str, Any]) -> CardEvidence:
-    patient = identity(await require_patient(hospital, entry.get("patient")), hospital.today)
-    substance = _substance(entry)
-    existing = await allergies_of(hospital, patient["reference"])
-    record = await medication_record(hospital, patient["reference"])
-    before = [allergy_row(row)["text"] for row in existing if is_active_allergy(row)]
-    known = _already(existing, substance)
-    context = await clinical_context(hospital, record, medication=substance.display)
-    if known is not None:
-        context = ({"label": "Duplicate", "text": _known_text(known)}, *context)
-    words = _in_words(entry, substance)
-    return CardEvidence(
-        subject=patient,
-        summary=f"Allergy to {words}",
-        before={"allergies": before},
-        after={"allergies": before if known is not None else [*before, words]},
-        alerts=tuple(await _notes(hospital, patient, substance, existing)),
-        context=context,
-    )
+    if not medicines:
+        return f"Note: {row['summary'].rstrip('.')}."
+    # The alert opens with the medicine; the sentence has said it.
+    why = row["summary"].rpartition(" now: ")[2].rstrip(".")
+    return f"Note: {name} is on {joined(medicines)} ({why})."

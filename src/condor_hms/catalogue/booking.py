@@ -5,200 +5,123 @@ Rule: a slot is taken on the version in which it was free; if somebody took it s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from condor import (
-    ArgSpec,
-    CardEvidence,
-    HitlTier,
-    PolicyClass,
-    Reconciled,
-    RecordMoved,
-    ToolContext,
-    ToolDescriptor,
-    ToolError,
-    tool,
-)
-from condor_hms.catalogue.hospital import (
-    Hospital,
-    reading,
-    reference_of,
-    require,
-    require_patient,
-    version_of,
-)
-from condor_hms.catalogue.identity import identity
+from condor import ArgSpec, RecordMoved, ToolDescriptor, ToolError
+from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require
+from condor_hms.catalogue.record_write import Call, Composed, record_write, without
 from condor_hms.catalogue.scheduling import practitioner_arg
-from condor_hms.catalogue.specs import choice, patient_arg
-from condor_hms.catalogue.words import day
-from condor_hms.catalogue.writing import Written, create_all, find_own, reconcile_created, record_time
-from condor_hms.fhir.errors import VersionConflict
+from condor_hms.catalogue.specs import code_arg, patient_arg, record_arg, text_arg
+from condor_hms.catalogue.words import moment_text
+from condor_hms.catalogue.writing import Edit, record_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["booking_tools"]
+__all__ = ["booking_tools", "free_slot", "start_arg", "taken"]
 
-_VISITS = {"in-person": "In person", "video": "Video", "phone": "Phone"}
+VISITS: Mapping[str, str] = {"in-person": "In person", "video": "Video", "phone": "Phone"}
 
 
 def booking_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     """``appointment.book`` over an open record."""
-
-    async def book(
-        ctx: ToolContext, patient: str, practitioner: str, slot: str, **rest: Any
-    ) -> dict[str, Any]:
-        """Book a free slot of a clinician for a patient."""
-        who = identity(await require_patient(hospital, patient), hospital.today)
-        await require(hospital, practitioner, "Practitioner")
-        kept = await _slot(hospital, slot, practitioner)
-        written = await _written(hospital, ctx, kept, patient, practitioner, rest)
-        return _value(who, kept, written)
-
-    async def show(
-        _ctx: ToolContext, patient: str, practitioner: str, slot: str, **rest: Any
-    ) -> CardEvidence:
-        who = identity(await require_patient(hospital, patient), hospital.today)
-        kept = await _slot(hospital, slot, practitioner)
-        return CardEvidence(
-            subject=who,
-            summary=f"Book {_when(kept)} with {practitioner}",
-            before={"slot": kept.get("status")},
-            after={"slot": "busy", "appointment": "booked"},
-            versions={slot: version_of(kept)},
-        )
-
-    async def reconcile(
-        ctx: ToolContext, patient: str, practitioner: str, slot: str, **rest: Any
-    ) -> Reconciled:
-        who = identity(await require_patient(hospital, patient), hospital.today)
-        kept = await require(hospital, slot, "Slot")
-        return await reconcile_created(
-            hospital, ctx, "Appointment", lambda written: _value(who, kept, written)
-        )
-
     return (
-        tool(
+        record_write(
+            hospital,
             "appointment.book",
-            policy_class=PolicyClass.MUTATE,
-            hitl_tier=HitlTier.LOW,
+            _book,
             title="Book an appointment",
-            description=book.__doc__ or "",
-            ops={"create"},
-            roles={"doctor", "nurse", "receptionist"},
-            alias_group="booking",
-            alias_fidelity="equal",
-            idempotent=True,
-            metadata={"mutating": True},
-            args=_arguments(),
             noun="the appointment",
-            report=_report,
-            preview=show,
-            reconcile=reconcile,
-        )(book),
+            roles={"doctor", "nurse", "receptionist"},
+            creates="Appointment",
+            alias=("booking", "equal"),
+            args=(
+                patient_arg(),
+                practitioner_arg(),
+                record_arg("slot", "Slot", "schedule.slots"),
+                start_arg("Start (taken from the slot)"),
+                code_arg("visit", "Visit", VISITS),
+                text_arg("reason", "Reason"),
+            ),
+        ),
     )
 
 
-def _arguments() -> tuple[ArgSpec, ...]:
-    return (
-        patient_arg(),
-        practitioner_arg(),
-        ArgSpec(
-            name="slot",
-            label="Slot",
-            type="reference",
-            required=True,
-            hint={"lookup": {"tool": "schedule.slots"}},
-        ),
-        ArgSpec(
-            name="start",
-            label="Start (taken from the slot)",
-            type="date-time",
-            hint={"format": "date-time", "min": "now", "max": "now+365d"},
-        ),
-        ArgSpec(name="visit", label="Visit", type="code", hint={"enum": choice(_VISITS), "radio": True}),
-        ArgSpec(name="reason", label="Reason", type="string", hint={"textarea": True}),
+def start_arg(label: str, *, required: bool = False) -> ArgSpec:
+    """When it begins."""
+    hint = {"format": "date-time", "min": "now", "max": "now+365d"}
+    return ArgSpec(name="start", label=label, type="date-time", required=required, hint=hint)
+
+
+async def _book(call: Call) -> Composed:
+    """Book a free slot of a clinician for a patient."""
+    who, practitioner = await call.patient(), str(call.args["practitioner"])
+    await require(call.hospital, practitioner, "Practitioner")
+    slot = await free_slot(call, call.args["slot"], practitioner)
+    start = call.args.get("start")
+    if start and str(start)[:16] != slot["start"][:16]:
+        raise ToolError(
+            f"{reference_of(slot)} begins at {moment_text(slot['start'])}, not at {moment_text(str(start))}",
+            effect="none",
+            code="other_time",
+        )
+    when = moment_text(slot["start"])
+    return Composed(
+        subject=who,
+        summary=f"Book {when} with {practitioner}",
+        done=f"Booked {when}",
+        new=[_resource(call, slot, who["reference"], practitioner)],
+        edits=[taken(slot)],
+        before={"slot": slot.get("status")},
+        after={"slot": "busy", "appointment": "booked"},
+        facts={"when": when, "slot": reference_of(slot)},
     )
 
 
-async def _slot(hospital: Hospital, slot: str, practitioner: str) -> Resource:
-    """The slot, which must be one of this clinician's.
+async def free_slot(call: Call, reference: object, practitioner: str) -> Resource:
+    """A slot of this clinician, free as it was before this call.
 
     Raises:
         ToolError: it is somebody else's.
+        RecordMoved: somebody took it.
     """
-    kept = await require(hospital, slot, "Slot")
-    schedule = (kept.get("schedule") or {}).get("reference", "")
+    slot = await call.target(reference, "Slot")
+    schedule = (slot.get("schedule") or {}).get("reference", "")
     with reading():
-        actors = (await hospital.fhir.read(schedule)).get("actor") or []
+        actors = (await call.hospital.fhir.read(schedule)).get("actor") or []
     if practitioner not in [actor.get("reference") for actor in actors]:
-        raise ToolError(f"{slot} is not a slot of {practitioner}", effect="none", code="other_clinician")
-    return kept
+        raise ToolError(
+            f"{reference_of(slot)} is not a slot of {practitioner}", effect="none", code="other_clinician"
+        )
+    if slot.get("status") != "free":
+        raise RecordMoved(
+            f"{reference_of(slot)} is {slot.get('status')}; somebody took or changed it; nothing was written"
+        )
+    return slot
 
 
-async def _written(
-    hospital: Hospital,
-    ctx: ToolContext,
-    kept: Resource,
-    patient: str,
-    practitioner: str,
-    rest: Mapping[str, Any],
-) -> Written:
-    slot = reference_of(kept)
-    own = await find_own(hospital, "Appointment", ctx.idempotency_key)
-    if own is not None:
-        return Written(reference=reference_of(own), version=version_of(own), replayed=True)
-    seen = ctx.record_versions.get(slot, version_of(kept))
-    if kept.get("status") != "free" or seen != version_of(kept):
-        raise RecordMoved(f"{slot} is {kept.get('status')}; somebody took or changed it; nothing was written")
-    taken = {
-        "fullUrl": slot,
-        "resource": {**{key: part for key, part in kept.items() if key != "meta"}, "status": "busy"},
-        "request": {"method": "PUT", "url": slot, "ifMatch": f'W/"{seen}"'},
-    }
-    appointment = _resource(hospital, ctx, kept, patient, practitioner, rest)
-    try:
-        return (await create_all(hospital, ctx, [appointment], also=[taken]))[0]
-    except VersionConflict as conflict:
-        raise RecordMoved(f"{slot} was taken by somebody else; nothing was written") from conflict
+def taken(slot: Resource) -> Edit:
+    """The slot when it is given to somebody."""
+    return Edit(before=slot, after=without(slot, status="busy"))
 
 
-def _resource(
-    hospital: Hospital,
-    ctx: ToolContext,
-    kept: Resource,
-    patient: str,
-    practitioner: str,
-    rest: Mapping[str, Any],
-) -> Resource:
+def _resource(call: Call, slot: Resource, patient: str, practitioner: str) -> Resource:
     resource: Resource = {
         "resourceType": "Appointment",
         "status": "booked",
-        "start": kept["start"],
-        "end": kept["end"],
-        "slot": [{"reference": reference_of(kept)}],
-        "created": record_time(hospital, ctx),
+        "start": slot["start"],
+        "end": slot["end"],
+        "slot": [{"reference": reference_of(slot)}],
+        "created": record_time(call.hospital, call.ctx),
         "participant": [
             {"actor": {"reference": patient}, "status": "accepted"},
             {"actor": {"reference": practitioner}, "status": "accepted"},
         ],
     }
-    if rest.get("visit"):
-        resource["appointmentType"] = {"text": _VISITS.get(rest["visit"], rest["visit"])}
-    if rest.get("reason"):
-        resource["description"] = rest["reason"].strip()
+    if call.args.get("visit"):
+        resource["appointmentType"] = {"text": VISITS.get(call.args["visit"], call.args["visit"])}
+    if call.given("reason"):
+        resource["description"] = call.given("reason")
     return resource
-
-
-def _when(slot: Resource) -> str:
-    return f"{day(slot['start'])} {slot['start'][11:16]}"
-
-
-def _value(who: Mapping[str, Any], slot: Resource, written: Written) -> dict[str, Any]:
-    return {**written.to_json(), "when": _when(slot), "slot": reference_of(slot), "patient": who["text"]}
-
-
-def _report(args: Mapping[str, Any], value: Any) -> str:
-    return f"Booked {value['when']} for {value['patient']} ({value['reference']})."

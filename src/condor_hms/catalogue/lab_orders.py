@@ -5,24 +5,14 @@ Rule: nothing is defaulted but what a form calls routine; who orders is who aske
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from condor import (
-    ArgSpec,
-    CardEvidence,
-    HitlTier,
-    PolicyClass,
-    Reconciled,
-    ToolContext,
-    ToolDescriptor,
-    ToolError,
-    tool,
-)
-from condor_hms.catalogue.hospital import Hospital, reading, require_patient
-from condor_hms.catalogue.identity import identity
-from condor_hms.catalogue.specs import PRIORITIES, choice, patient_arg
+from condor import ArgSpec, ToolDescriptor, ToolError
+from condor_hms.catalogue.hospital import Hospital, reading
+from condor_hms.catalogue.record_write import Call, Composed, record_write
+from condor_hms.catalogue.requests import request_resource
+from condor_hms.catalogue.specs import PRIORITIES, choice, patient_arg, priority_arg, text_arg
 from condor_hms.catalogue.words import concept_text, joined
-from condor_hms.catalogue.writing import Written, create_all, person, reconcile_created, record_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,137 +29,84 @@ ORDERED_TESTS: Mapping[str, str] = {
     "6301-6": "INR",
     "58410-2": "Full blood count",
 }
-_LABORATORY = {
-    "coding": [{"system": "http://snomed.info/sct", "code": "108252007", "display": "Laboratory procedure"}],
-    "text": "Laboratory procedure",
-}
+_LABORATORY = ("108252007", "Laboratory procedure")
 
 
 def lab_order_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     """``order.lab.create`` over an open record."""
-
-    async def order(ctx: ToolContext, patient: str, tests: Sequence[str], **rest: Any) -> dict[str, Any]:
-        """Order laboratory tests for a patient; one active order for each test."""
-        who = identity(await require_patient(hospital, patient), hospital.today)
-        resources = [await _resource(hospital, ctx, patient, code, rest) for code in _distinct(tests)]
-        return _value(who, tests, rest, (await create_all(hospital, ctx, resources))[0])
-
-    async def show(_ctx: ToolContext, patient: str, tests: Sequence[str], **rest: Any) -> CardEvidence:
-        who = identity(await require_patient(hospital, patient), hospital.today)
-        before = await _active(hospital, patient)
-        return CardEvidence(
-            subject=who,
-            summary=f"Order {_what(tests, rest)}",
-            before={"activeOrders": before},
-            after={"activeOrders": [*before, *_names(tests)]},
-        )
-
-    async def reconcile(ctx: ToolContext, patient: str, tests: Sequence[str], **rest: Any) -> Reconciled:
-        who = identity(await require_patient(hospital, patient), hospital.today)
-        return await reconcile_created(
-            hospital, ctx, "ServiceRequest", lambda written: _value(who, tests, rest, written)
-        )
-
     return (
-        tool(
+        record_write(
+            hospital,
             "order.lab.create",
-            policy_class=PolicyClass.MUTATE,
-            hitl_tier=HitlTier.LOW,
+            _order,
             title="Order lab tests",
-            description=order.__doc__ or "",
-            ops={"create"},
-            roles={"doctor", "nurse"},
-            alias_group="lab-order",
-            alias_fidelity="equal",
-            idempotent=True,
-            metadata={"mutating": True},
-            args=_arguments(),
             noun="the lab order",
-            report=_report,
-            preview=show,
-            reconcile=reconcile,
-        )(order),
+            roles={"doctor", "nurse"},
+            creates="ServiceRequest",
+            alias=("lab-order", "equal"),
+            args=(
+                patient_arg(),
+                ArgSpec(
+                    name="tests",
+                    label="Tests",
+                    type="array",
+                    required=True,
+                    hint={"multi": True, "enum": choice(ORDERED_TESTS)},
+                ),
+                priority_arg(),
+                ArgSpec(
+                    name="when",
+                    label="When",
+                    type="date-time",
+                    hint={"format": "date-time", "min": "now", "max": "now+90d"},
+                ),
+                text_arg("indication", "Indication"),
+            ),
+        ),
     )
 
 
-def _arguments() -> tuple[ArgSpec, ...]:
-    return (
-        patient_arg(),
-        ArgSpec(
-            name="tests",
-            label="Tests",
-            type="array",
-            required=True,
-            hint={"multi": True, "enum": choice(ORDERED_TESTS)},
-        ),
-        ArgSpec(
-            name="priority",
-            label="Priority",
-            type="code",
-            hint={"enum": choice(PRIORITIES), "radio": True, "vs": "request-priority"},
-        ),
-        ArgSpec(
-            name="when",
-            label="When",
-            type="date-time",
-            hint={"format": "date-time", "min": "now", "max": "now+90d"},
-        ),
-        ArgSpec(name="indication", label="Indication", type="string", hint={"textarea": True}),
+async def _order(call: Call) -> Composed:
+    """Order laboratory tests for a patient; one active order for each test."""
+    who = await call.patient()
+    tests = list(dict.fromkeys(call.args["tests"]))
+    before = await _active(call.hospital, who["reference"])
+    what = _what(tests, call.args.get("priority") or "routine")
+    return Composed(
+        subject=who,
+        summary=f"Order {what}",
+        done=f"Ordered {what}",
+        new=[await _resource(call, code) for code in tests],
+        before={"activeOrders": before},
+        after={"activeOrders": [*before, *_names(tests)]},
+        facts={"ordered": what, "tests": tests},
     )
 
 
-def _distinct(tests: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys(tests))
-
-
-async def _resource(
-    hospital: Hospital, ctx: ToolContext, patient: str, code: str, rest: Mapping[str, Any]
-) -> Resource:
+async def _resource(call: Call, code: str) -> Resource:
     if code not in ORDERED_TESTS:
         raise ToolError(f"{code!a} is not a test of the list", effect="none", code="bad_test")
     display = ORDERED_TESTS[code]
-    resource: Resource = {
-        "resourceType": "ServiceRequest",
-        "status": "active",
-        "intent": "order",
-        "category": [_LABORATORY],
-        "priority": rest.get("priority") or "routine",
-        "code": {
-            "coding": [{"system": "http://loinc.org", "code": code, "display": display}],
-            "text": display,
-        },
-        "subject": {"reference": patient},
-        "authoredOn": record_time(hospital, ctx),
-        "requester": await person(hospital, ctx.principal),
+    concept = {
+        "coding": [{"system": "http://loinc.org", "code": code, "display": display}],
+        "text": display,
     }
-    if rest.get("when"):
-        resource["occurrenceDateTime"] = rest["when"]
-    if rest.get("indication"):
-        resource["reasonCode"] = [{"text": rest["indication"].strip()}]
+    resource = await request_resource(call, _LABORATORY, concept, why=call.given("indication"))
+    if call.args.get("when"):
+        resource["occurrenceDateTime"] = call.args["when"]
     return resource
 
 
 async def _active(hospital: Hospital, patient: str) -> list[str]:
-    params = {"subject": patient, "status": "active", "intent": "order", "category": "108252007"}
+    params = {"subject": patient, "status": "active", "intent": "order", "category": _LABORATORY[0]}
     with reading():
         found = await hospital.fhir.search("ServiceRequest", params)
     return [concept_text(order.get("code")) or "test not named" for order in found]
 
 
 def _names(tests: Sequence[str]) -> list[str]:
-    return [ORDERED_TESTS.get(code, code) for code in _distinct(tests)]
+    return [ORDERED_TESTS.get(code, code) for code in tests]
 
 
-def _what(tests: Sequence[str], rest: Mapping[str, Any]) -> str:
-    priority = rest.get("priority") or "routine"
+def _what(tests: Sequence[str], priority: str) -> str:
     return f"{joined(_names(tests))} ({PRIORITIES.get(priority, priority).lower()})"
-
-
-def _value(
-    who: Mapping[str, Any], tests: Sequence[str], rest: Mapping[str, Any], written: Written
-) -> dict[str, Any]:
-    return {**written.to_json(), "ordered": _what(tests, rest), "tests": list(tests), "patient": who["text"]}
-
-
-def _report(args: Mapping[str, Any], value: Any) -> str:
-    return f"Ordered {value['ordered']} for {value['patient']} ({value['reference']})."

@@ -19,7 +19,15 @@ __all__ = [
     "PRIORITIES",
     "Hint",
     "choice",
+    "code_arg",
+    "date_arg",
     "patient_arg",
+    "priority_arg",
+    "record_arg",
+    "since_arg",
+    "text_arg",
+    "until_arg",
+    "why_arg",
 ]
 
 #: Who may look at a patient's clinical record.
@@ -64,3 +72,74 @@ def patient_arg() -> ArgSpec:
         required=True,
         hint={"lookup": {"tool": "patient.search", "target": "Patient"}},
     )
+
+
+def record_arg(name: str, label: str, tool: str = "", *, required: bool = True) -> ArgSpec:
+    """A resource, and the tool that finds it."""
+    hint: Hint = {"lookup": {"tool": tool}} if tool else {}
+    return ArgSpec(name=name, label=label, type="reference", required=required, hint=hint)
+
+
+def code_arg(
+    name: str,
+    label: str,
+    options: Mapping[str, str],
+    *,
+    required: bool = False,
+    radio: bool = True,
+    vs: str = "",
+    **rest: Any,
+) -> ArgSpec:
+    """One of a closed list of codes.
+
+    Args:
+        vs: the value set it comes from.
+    """
+    hint: Hint = {"enum": choice(options)}
+    if radio:
+        hint["radio"] = True
+    if vs:
+        hint["vs"] = vs
+    return ArgSpec(name=name, label=label, type="code", required=required, hint=hint, **rest)
+
+
+def text_arg(name: str, label: str, *, required: bool = False, area: bool = True, **limits: int) -> ArgSpec:
+    """Free text; ``limits`` are ``min_length`` and ``max_length``, in characters."""
+    hint: Hint = {"textarea": True, **limits} if area else dict(limits)
+    return ArgSpec(name=name, label=label, type="string", required=required, hint=hint)
+
+
+def why_arg(*, required: bool = True, required_if: Mapping[str, tuple[Any, ...]] | None = None) -> ArgSpec:
+    """Why something is changed or taken out of use."""
+    hint: Hint = {"textarea": True, "min_length": 3, "max_length": 500}
+    return ArgSpec(
+        name="reason",
+        label="Reason",
+        type="string",
+        required=required,
+        hint=hint,
+        required_if=required_if or {},
+    )
+
+
+def date_arg(
+    name: str, label: str, earliest: str, latest: str, *, required: bool = False, **rest: Any
+) -> ArgSpec:
+    """A day between two, such as ``today-10y`` and ``today``."""
+    hint: Hint = {"format": "date", "min": earliest, "max": latest}
+    return ArgSpec(name=name, label=label, type="date", required=required, hint=hint, **rest)
+
+
+def since_arg() -> ArgSpec:
+    """From which day on."""
+    return date_arg("since", "Since", "today-10y", "today")
+
+
+def until_arg() -> ArgSpec:
+    """Up to which day."""
+    return date_arg("until", "Until", "today-10y", "today+1y")
+
+
+def priority_arg() -> ArgSpec:
+    """How soon."""
+    return code_arg("priority", "Priority", PRIORITIES, vs="request-priority")

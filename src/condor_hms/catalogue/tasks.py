@@ -7,30 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from condor import (
-    ArgSpec,
-    CardEvidence,
-    HitlTier,
-    PolicyClass,
-    Reconciled,
-    ToolContext,
-    ToolDescriptor,
-    ToolError,
-    tool,
-)
-from condor_hms.catalogue.hospital import Hospital, require_patient
-from condor_hms.catalogue.identity import identity
+from condor import ArgSpec, ToolDescriptor, ToolError
 from condor_hms.catalogue.lab_orders import ORDERED_TESTS
-from condor_hms.catalogue.specs import PRIORITIES, choice
+from condor_hms.catalogue.record_write import Call, Composed, record_write
+from condor_hms.catalogue.specs import PRIORITIES, code_arg, date_arg, priority_arg, record_arg, text_arg
 from condor_hms.catalogue.words import day, joined
-from condor_hms.catalogue.writing import Written, create, person, reconcile_created, record_time
+from condor_hms.catalogue.writing import person, record_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from condor_hms.catalogue.hospital import Hospital
     from condor_hms.fhir.port import Resource
 
-__all__ = ["OWNER_ROLES", "task_tools"]
+__all__ = ["OWNER_ROLES", "task_resource", "task_tools"]
 
 OWNER_ROLES: Mapping[str, str] = {
     "nurse": "Nurse",
@@ -43,71 +33,29 @@ OWNER_ROLES: Mapping[str, str] = {
 
 def task_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     """``task.create`` over an open record."""
-
-    async def create_task(ctx: ToolContext, **args: Any) -> dict[str, Any]:
-        """Give a task to a group of staff; it is requested, not done."""
-        who = await _who(hospital, args.get("patient"))
-        return _value(args, who, await create(hospital, ctx, await _resource(hospital, ctx, args)))
-
-    async def show(_ctx: ToolContext, **args: Any) -> CardEvidence:
-        who = await _who(hospital, args.get("patient"))
-        text = _text(args)
-        return CardEvidence(subject=who or {}, summary=text, after={"task": text})
-
-    async def reconcile(ctx: ToolContext, **args: Any) -> Reconciled:
-        who = await _who(hospital, args.get("patient"))
-        return await reconcile_created(hospital, ctx, "Task", lambda written: _value(args, who, written))
-
     return (
-        tool(
+        record_write(
+            hospital,
             "task.create",
-            policy_class=PolicyClass.MUTATE,
-            hitl_tier=HitlTier.LOW,
+            _task,
             title="Give a task to staff",
-            description=create_task.__doc__ or "",
-            ops={"create"},
-            roles={"doctor", "nurse", "pharmacist", "receptionist", "billing"},
-            alias_group="lab-order,booking",
-            alias_fidelity="degraded",
-            alias_args=_instead_of,
-            idempotent=True,
-            metadata={"mutating": True},
-            args=_arguments(),
             noun="the task",
-            report=_report,
-            preview=show,
-            reconcile=reconcile,
-        )(create_task),
+            roles={"doctor", "nurse", "pharmacist", "receptionist", "billing"},
+            creates="Task",
+            alias=("lab-order,booking", "degraded"),
+            alias_args=_instead_of,
+            args=_arguments(),
+        ),
     )
 
 
 def _arguments() -> tuple[ArgSpec, ...]:
     return (
-        ArgSpec(
-            name="patient", label="Patient", type="reference", hint={"lookup": {"tool": "patient.search"}}
-        ),
-        ArgSpec(
-            name="description", label="What to do", type="string", required=True, hint={"textarea": True}
-        ),
-        ArgSpec(
-            name="owner_role",
-            label="For",
-            type="code",
-            required=True,
-            hint={"enum": choice(OWNER_ROLES), "radio": True},
-        ),
-        ArgSpec(
-            name="due",
-            label="Due",
-            type="date",
-            hint={"format": "date", "min": "today", "max": "today+180d"},
-        ),
-        ArgSpec(
-            name="priority",
-            label="Priority",
-            type="code",
-            hint={"enum": choice(PRIORITIES), "radio": True, "vs": "request-priority"},
-        ),
+        record_arg("patient", "Patient", "patient.search", required=False),
+        text_arg("description", "What to do", required=True),
+        code_arg("owner_role", "For", OWNER_ROLES, required=True),
+        date_arg("due", "Due", "today", "today+180d"),
+        priority_arg(),
     )
 
 
@@ -131,57 +79,61 @@ def _instead_of(name: str, args: Mapping[str, Any]) -> dict[str, Any] | None:
     return None
 
 
-async def _who(hospital: Hospital, patient: str | None) -> dict[str, Any] | None:
-    return identity(await require_patient(hospital, patient), hospital.today) if patient else None
+async def _task(call: Call) -> Composed:
+    """Give a task to a group of staff; it is requested, not done."""
+    who = await call.patient() if call.args.get("patient") else {}
+    owner, priority = call.args["owner_role"], call.args.get("priority") or "routine"
+    if owner not in OWNER_ROLES:
+        raise ToolError(f"{owner!a} is no group of staff", effect="none", code="bad_owner")
+    what, due = call.given("description"), call.args.get("due")
+    group = f"the {OWNER_ROLES[owner].lower()}"
+    text = f"{PRIORITIES[priority]} task for {group}{f', due {day(due)}' if due else ''}: {what}"
+    article = {"routine": "a", "stat": "a stat"}.get(priority, f"an {priority}")
+    about = " about {who}" if who else ""
+    return Composed(
+        subject=who,
+        summary=text,
+        done=f"I left {article} task for {group}{about}: “{what}”",
+        new=[
+            await task_resource(
+                call, what, owner=owner, priority=priority, due=due, patient=who.get("reference")
+            )
+        ],
+        after={"task": text},
+        facts={"owner": group, "priority": priority, "description": what},
+    )
 
 
-async def _resource(hospital: Hospital, ctx: ToolContext, args: Mapping[str, Any]) -> Resource:
-    if args["owner_role"] not in OWNER_ROLES:
-        raise ToolError(f"{args['owner_role']!a} is no group of staff", effect="none", code="bad_owner")
-    now = record_time(hospital, ctx)
+async def task_resource(
+    call: Call,
+    description: str,
+    *,
+    owner: str,
+    priority: str,
+    due: str | None = None,
+    patient: str | None = None,
+) -> Resource:
+    """A requested task by whoever asked.
+
+    Args:
+        owner: a key of ``OWNER_ROLES``.
+        due: ISO date.
+        patient: ``Patient/id``.
+    """
+    now = record_time(call.hospital, call.ctx)
     resource: Resource = {
         "resourceType": "Task",
         "status": "requested",
         "intent": "order",
-        "priority": args.get("priority") or "routine",
-        "description": args["description"].strip(),
+        "priority": priority,
+        "description": description,
         "authoredOn": now,
         "lastModified": now,
-        "requester": await person(hospital, ctx.principal),
-        "performerType": [{"text": OWNER_ROLES[args["owner_role"]]}],
+        "requester": await person(call.hospital, call.ctx.principal),
+        "performerType": [{"text": OWNER_ROLES[owner]}],
     }
-    if args.get("patient"):
-        resource["for"] = {"reference": args["patient"]}
-    if args.get("due"):
-        resource["restriction"] = {"period": {"end": args["due"]}}
+    if patient:
+        resource["for"] = {"reference": patient}
+    if due:
+        resource["restriction"] = {"period": {"end": due}}
     return resource
-
-
-def _text(args: Mapping[str, Any]) -> str:
-    due = f", due {day(args['due'])}" if args.get("due") else ""
-    return (
-        f"{PRIORITIES[args.get('priority') or 'routine']} task for {_owner(args)}{due}: {args['description']}"
-    )
-
-
-def _owner(args: Mapping[str, Any]) -> str:
-    return f"the {OWNER_ROLES.get(args['owner_role'], args['owner_role']).lower()}"
-
-
-def _value(args: Mapping[str, Any], who: Mapping[str, Any] | None, written: Written) -> dict[str, Any]:
-    return {
-        **written.to_json(),
-        "owner": _owner(args),
-        "priority": args.get("priority") or "routine",
-        "description": args["description"].strip(),
-        "patient": who["text"] if who else "",
-    }
-
-
-def _report(args: Mapping[str, Any], value: Any) -> str:
-    urgency = "a" if value["priority"] == "routine" else f"an {value['priority']}"
-    urgency = urgency.replace("an stat", "a stat")
-    about = f" about {value['patient']}" if value["patient"] else ""
-    return (
-        f"I left {urgency} task for {value['owner']}{about}: “{value['description']}” ({value['reference']})."
-    )

@@ -24,6 +24,7 @@ __all__ = [
     "dose_text",
     "duration_of",
     "joined",
+    "moment_text",
     "order_name",
     "order_text",
     "plural",
@@ -96,6 +97,11 @@ def day(value: datetime.date | str | None) -> str:
     except (ValueError, IndexError):
         return text
     return text or "date not recorded"
+
+
+def moment_text(moment: str) -> str:
+    """``2 Dec 2026 09:30`` of a FHIR dateTime, in its own time zone."""
+    return f"{day(moment)} {moment[11:16]}".rstrip()
 
 
 def amount(value: object) -> str:

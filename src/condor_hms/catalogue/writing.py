@@ -8,41 +8,39 @@ own tag means that this call was applied; without one somebody else changed it, 
 
 from __future__ import annotations
 
-import base64
 import datetime
-import hashlib
-import json
 import re
 import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
-from condor import Principal, Reconciled, RecordMoved, ToolContext, ToolError
+from condor import Principal, RecordMoved, ToolContext, ToolError
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of, version_of
+from condor_hms.catalogue.words import order_text
 from condor_hms.fhir.errors import FhirError, Unavailable, ValidationRefused, VersionConflict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from condor_hms.fhir.port import Resource, TransactionResult
 
 __all__ = [
     "IDEMPOTENCY_SYSTEM",
+    "Activity",
+    "Edit",
     "Written",
-    "create",
-    "create_all",
+    "clock_time",
     "find_own",
     "has_own_tag",
     "identified",
     "moved",
     "own_version",
     "person",
-    "reconcile_created",
     "record_time",
-    "signature",
-    "update",
+    "state_change",
     "versions_of",
+    "write",
 ]
 
 #: System of the identifier and the tag that carry a call's key.
@@ -53,9 +51,10 @@ _NAMESPACE = uuid.UUID("5b0f7c1e-6a0e-4d7a-9d38-3c9a2b1f4e60")
 _KEY = re.compile(r"[A-Za-z0-9:._/-]{1,200}")
 _FHIR_ID = re.compile(r"[A-Za-z0-9\-.]{1,64}")
 _PARTICIPANTS = "http://terminology.hl7.org/CodeSystem/provenance-participant-type"
-#: ASTM E1762-95 signature meanings (the FHIR R4 signature-type value set).
-_AUTHOR = ("1.2.840.10065.1.12.1.1", "Author's Signature")
-_VERIFICATION = ("1.2.840.10065.1.12.1.5", "Verification Signature")
+#: FHIR v3-DataOperation: what was done to the targets; a removal is a DELETE although the resource stays.
+Activity = Literal["CREATE", "UPDATE", "DELETE"]
+#: Elements that say in which state a resource is.
+_STATES = ("status", "docStatus", "clinicalStatus", "verificationStatus")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,109 +66,139 @@ class Written:
     #: It was there before this call: an earlier try of the same call wrote it.
     replayed: bool = False
 
+    @classmethod
+    def again(cls, own: Resource) -> Written:
+        """What an earlier try wrote, found in the record."""
+        return cls(reference=reference_of(own), version=version_of(own), replayed=True)
+
     def to_json(self) -> dict[str, Any]:
         """As part of a tool's value."""
         value: dict[str, Any] = {"reference": self.reference, "version": self.version}
         return {**value, "replayed": True} if self.replayed else value
 
 
-async def create(
-    hospital: Hospital, ctx: ToolContext, resource: Resource, *, signed: Mapping[str, Any] | None = None
-) -> Written:
-    """Write a new resource with its Provenance, once for the call's key.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """A resource as it was read, at the version a person saw, and as it will be."""
 
-    Args:
-        resource: without id; the key's identifier and tag are added here.
-        signed: a ``Signature`` for the Provenance.
-    """
-    return (await create_all(hospital, ctx, [resource], signed=signed))[0]
+    before: Resource
+    after: Resource
 
 
-async def create_all(
+async def write(
     hospital: Hospital,
     ctx: ToolContext,
-    resources: Sequence[Resource],
     *,
+    new: Sequence[Resource] = (),
+    edits: Sequence[Edit] = (),
+    activity: Activity = "CREATE",
+    reason: str = "",
     signed: Mapping[str, Any] | None = None,
-    also: Sequence[Mapping[str, Any]] = (),
 ) -> list[Written]:
-    """Write new resources with one Provenance in one transaction, once for the call's key.
+    """Write new resources and changed ones with one Provenance in one transaction, once for the call's key.
 
     Args:
-        resources: without ids; the first carries the key's identifier, the others the key and their number.
-        also: further entries of the transaction; a version conflict on one of them is the caller's.
+        new: without ids; the first carries the key's identifier, the others the key and their number.
+        edits: each made on the version it was read at.
+        signed: a ``Signature`` for the Provenance.
+
+    Returns:
+        The new resources, then the changed ones.
+
+    Raises:
+        RecordMoved: somebody else changed one of them in between; nothing was written.
     """
     key = _key_of(ctx)
-    entries, targets = [], []
-    for number, resource in enumerate(resources):
-        own = f"{key}:{number}" if number else key
-        full_url = f"urn:uuid:{uuid.uuid5(_NAMESPACE, own)}"
-        targets.append(full_url)
-        entries.append(
-            {
-                "fullUrl": full_url,
-                "resource": _stamped(resource, own, key),
-                "request": {
-                    "method": "POST",
-                    "url": resource["resourceType"],
-                    "ifNoneExist": f"identifier={_query_token(own)}",
-                },
-            }
-        )
-    about = await _provenance(hospital, ctx, targets, "CREATE", signed=signed)
-    result = await _transact(hospital, [*entries, *map(dict, also), about])
+    entries = [*(_creation(resource, number, key) for number, resource in enumerate(new))]
+    entries += [_change(edit, key) for edit in edits]
+    targets = [entry["fullUrl"] for entry in entries]
+    about = await _provenance(hospital, ctx, targets, activity, reason=reason, signed=signed)
+    try:
+        result = await _transact(hospital, [*entries, about])
+    except VersionConflict as conflict:
+        return await _lost_race(hospital, key, new, edits, conflict)
     return [
         Written(reference=outcome.reference, version=outcome.version, replayed=outcome.status == "unchanged")
         for outcome in result.outcomes[: len(entries)]
     ]
 
 
-async def update(
-    hospital: Hospital,
-    ctx: ToolContext,
-    *,
-    before: Resource,
-    after: Resource,
-    reason: str,
-    differences: Callable[[Resource, Resource], Sequence[str]],
-) -> Written:
-    """Replace a resource on the version it was read at, with a Provenance that says why.
-
-    Args:
-        before: as read; its version is the one a person saw.
-        differences: what moved between two versions, for the message when the record has moved.
-
-    Raises:
-        RecordMoved: somebody else changed it in between; nothing was written.
-    """
-    key, reference = _key_of(ctx), reference_of(before)
-    entry = {
-        "fullUrl": reference,
-        "resource": _tagged(after, key),
-        "request": {"method": "PUT", "url": reference, "ifMatch": f'W/"{version_of(before)}"'},
+def _creation(resource: Resource, number: int, key: str) -> dict[str, Any]:
+    own = f"{key}:{number}" if number else key
+    request = {"method": "POST", "url": resource["resourceType"]}
+    return {
+        "fullUrl": f"urn:uuid:{uuid.uuid5(_NAMESPACE, own)}",
+        "resource": _stamped(resource, own, key),
+        "request": {**request, "ifNoneExist": f"identifier={_query_token(own)}"},
     }
-    about = await _provenance(hospital, ctx, [reference], "UPDATE", reason=reason)
-    try:
-        result = await _transact(hospital, [entry, about])
-    except VersionConflict as conflict:
-        versions = await versions_of(hospital, reference)
-        own = own_version(versions, key)
-        if own is not None:
-            return Written(reference=reference, version=version_of(own), replayed=True)
-        raise moved(before, versions[0], differences) from conflict
-    outcome = result.outcomes[0]
-    return Written(reference=outcome.reference, version=outcome.version)
 
 
-def moved(
-    seen: Resource, now: Resource, differences: Callable[[Resource, Resource], Sequence[str]]
-) -> RecordMoved:
+def _change(edit: Edit, key: str) -> dict[str, Any]:
+    reference = reference_of(edit.before)
+    return {
+        "fullUrl": reference,
+        "resource": _tagged(edit.after, key),
+        "request": {"method": "PUT", "url": reference, "ifMatch": f'W/"{version_of(edit.before)}"'},
+    }
+
+
+async def _lost_race(
+    hospital: Hospital, key: str, new: Sequence[Resource], edits: Sequence[Edit], conflict: VersionConflict
+) -> list[Written]:
+    """What an earlier try of the same call wrote; else who was faster is told by what they changed."""
+    found = [await find_own(hospital, resource["resourceType"], key) for resource in new[:1]]
+    histories = [await versions_of(hospital, reference_of(edit.before)) for edit in edits]
+    found += [own_version(versions, key) for versions in histories]
+    kept = [own for own in found if own is not None]
+    if len(kept) == len(found):
+        return [Written.again(own) for own in kept]
+    for edit, versions in zip(edits, histories, strict=True):
+        if version_of(versions[0]) != version_of(edit.before):
+            raise moved(edit.before, versions[0]) from conflict
+    raise RecordMoved(f"{conflict.reference} was changed; nothing was written") from conflict
+
+
+def moved(seen: Resource, now: Resource) -> RecordMoved:
     """The record is not what the card showed; says what changed."""
-    said = "; ".join(differences(seen, now)) or "content"
+    said = "; ".join(_differences(seen, now)) or "content"
     return RecordMoved(
         f"{reference_of(now)} was changed by somebody else since it was shown ({said}; "
         f"version {version_of(seen)} → {version_of(now)}); nothing was written"
     )
+
+
+def _differences(seen: Resource, now: Resource) -> list[str]:
+    """What moved, in words: the state and the order's text first, then the names of other elements."""
+    said = [
+        f"{_spaced(name)} {_state(seen, name)} → {_state(now, name)}"
+        for name in _STATES
+        if _state(seen, name) != _state(now, name)
+    ]
+    told = {*_STATES, "meta"}
+    if now.get("resourceType") == "MedicationRequest":
+        told |= {"dosageInstruction", "medicationCodeableConcept"}
+        if order_text(seen) != order_text(now):
+            said.append(f"{order_text(seen)} → {order_text(now)}")
+    others = sorted(name for name in {*seen, *now} - told if seen.get(name) != now.get(name))
+    return [*said, *others]
+
+
+def state_change(edit: Edit) -> str:
+    """``active → stopped``: the first state that an edit moves; empty where it moves none."""
+    moves = [(_state(edit.before, name), _state(edit.after, name)) for name in _STATES]
+    return next((f"{old} → {new}" for old, new in moves if old != new), "")
+
+
+def _state(resource: Resource, name: str) -> str:
+    state = resource.get(name)
+    if isinstance(state, dict):
+        state = next((coding.get("code") for coding in state.get("coding") or []), None)
+    return str(state or "not known")
+
+
+def _spaced(name: str) -> str:
+    """``docStatus`` → ``doc status``."""
+    return re.sub(r"(?<=[a-z])([A-Z])", lambda match: f" {match[1].lower()}", name)
 
 
 async def find_own(hospital: Hospital, resource_type: str, key: str) -> Resource | None:
@@ -188,24 +217,6 @@ async def versions_of(hospital: Hospital, reference: str) -> list[Resource]:
 def own_version(versions: Sequence[Resource], key: str) -> Resource | None:
     """The version that the call with this key wrote; somebody may have changed it again since."""
     return next((version for version in versions if has_own_tag(version, key)), None)
-
-
-async def reconcile_created(
-    hospital: Hospital, ctx: ToolContext, resource_type: str, value_of: Callable[[Written], Any]
-) -> Reconciled:
-    """Whether the call that creates a resource happened: its key is in the record or it is not."""
-    try:
-        own = await find_own(hospital, resource_type, _key_of(ctx))
-    except ToolError as error:
-        if error.may_retry:
-            return Reconciled(happened=None)
-        raise
-    if own is None:
-        return Reconciled(happened=False)
-    return Reconciled(
-        happened=True,
-        value=value_of(Written(reference=reference_of(own), version=version_of(own), replayed=True)),
-    )
 
 
 def has_own_tag(resource: Resource, key: str) -> bool:
@@ -242,27 +253,9 @@ def record_time(hospital: Hospital, ctx: ToolContext) -> str:
     return f"{hospital.today.isoformat()}T{clock:%H:%M:%S}Z"
 
 
-async def signature(hospital: Hospital, ctx: ToolContext, order: Resource) -> dict[str, Any]:
-    """The approver's signature on an order: its meaning, the printed name, the time, the order's digest.
-
-    21 CFR 11.50 asks for name, time and meaning. ``data`` is the SHA-256 of the order as it was approved
-    (sorted compact JSON); it binds the signature to the order and is no cryptographic proof of the person.
-
-    Raises:
-        ToolError: nobody approved: an order is never written unsigned.
-    """
-    if ctx.approved_by is None:
-        raise ToolError("nobody approved this order; it was not written", effect="none", code="not_approved")
-    code, meaning = _AUTHOR if ctx.approved_by.id == ctx.principal.id else _VERIFICATION
-    canonical = json.dumps(order, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
-    return {
-        "type": [{"system": "urn:iso-astm:E1762-95:2013", "code": code, "display": meaning}],
-        "when": _clock_time(ctx),
-        "who": await person(hospital, ctx.approved_by),
-        "targetFormat": "application/fhir+json",
-        "sigFormat": "application/octet-stream",
-        "data": base64.b64encode(hashlib.sha256(canonical).digest()).decode(),
-    }
+def clock_time(ctx: ToolContext) -> str:
+    """The moment by the clock, as FHIR writes one."""
+    return f"{ctx.now.astimezone(datetime.UTC):%Y-%m-%dT%H:%M:%S}Z"
 
 
 def _key_of(ctx: ToolContext) -> str:
@@ -297,10 +290,10 @@ async def _provenance(
     hospital: Hospital,
     ctx: ToolContext,
     targets: Sequence[str],
-    activity: Literal["CREATE", "UPDATE"],
+    activity: Activity,
     *,
-    reason: str = "",
-    signed: Mapping[str, Any] | None = None,
+    reason: str,
+    signed: Mapping[str, Any] | None,
 ) -> dict[str, Any]:
     agents = [_agent("author", await person(hospital, ctx.principal))]
     if ctx.approved_by is not None and ctx.approved_by.id != ctx.principal.id:
@@ -313,7 +306,7 @@ async def _provenance(
         "resourceType": "Provenance",
         "meta": {"tag": [{"system": IDEMPOTENCY_SYSTEM, "code": ctx.idempotency_key}]},
         "target": [{"reference": target} for target in targets],
-        "recorded": _clock_time(ctx),
+        "recorded": clock_time(ctx),
         "activity": {
             "coding": [{"system": "http://terminology.hl7.org/CodeSystem/v3-DataOperation", "code": activity}]
         },
@@ -332,10 +325,6 @@ async def _provenance(
 
 def _agent(role: str, who: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": {"coding": [{"system": _PARTICIPANTS, "code": role}]}, "who": dict(who)}
-
-
-def _clock_time(ctx: ToolContext) -> str:
-    return f"{ctx.now.astimezone(datetime.UTC):%Y-%m-%dT%H:%M:%S}Z"
 
 
 def _printed_name(practitioner: Resource) -> str:

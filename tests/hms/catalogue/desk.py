@@ -64,10 +64,10 @@ class Desk:
         return await function(self.context(**given), **args)
 
     async def preview(self, tool: str, args: Mapping[str, Any], **given: Any) -> CardEvidence:
-        """What its card would show."""
+        """What its card would show; nothing is written yet, so the call has no key."""
         hook = self.tools[tool].preview
         assert hook is not None
-        evidence = await hook(self.context(**given), **args)
+        evidence = await hook(self.context(**{"idempotency_key": "", **given}), **args)
         assert isinstance(evidence, CardEvidence)
         return evidence
 

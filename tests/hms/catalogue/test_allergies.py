@@ -33,7 +33,7 @@ async def test_the_entry_of_r02(desk: Desk) -> None:
     assert entry["recorder"] == {"reference": "Practitioner/dr-okafor", "display": "Dr Amara Okafor"}
     assert desk.report(RECORD, IBUPROFEN, value) == (
         "Allergy recorded: ibuprofen (high criticality, angioedema, severe) for John Hernandez, 73 y, male, "
-        f"MRN POP-000056, AllergyIntolerance/{entry['id']} version 1. Note: John Hernandez is on Celecoxib "
+        f"MRN POP-000056 (AllergyIntolerance/{entry['id']} version 1). Note: John Hernandez is on Celecoxib "
         "200 mg oral, once daily (celecoxib is of the same class (nsaid) as ibuprofen)."
     )
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from condor import Effect, RecordMoved, ToolError
-from condor_hms.catalogue.writing import Written, update
+from condor_hms.catalogue.writing import Edit, Written, write
 from tests.hms.catalogue.desk import OKAFOR, Desk
 
 STOP = "medication.discontinue"
@@ -146,16 +146,11 @@ async def test_a_conflict_with_oneself_is_success(desk: Desk) -> None:
 
 
 async def stop_again(desk: Desk, before: dict[str, Any], after: dict[str, Any]) -> Written:
-    return await update(
-        desk.hospital,
-        desk.context(),
-        before=before,
-        after=after,
-        reason="interaction",
-        differences=lambda seen, now: sorted(
-            name for name in now if name != "meta" and seen.get(name) != now[name]
-        ),
+    edit = Edit(before=before, after=after)
+    [written] = await write(
+        desk.hospital, desk.context(), edits=[edit], activity="UPDATE", reason="interaction"
     )
+    return written
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,10 @@ async def test_one_order_with_its_provenance_is_written_and_reported(desk: Desk)
         "version": "1",
         "order": "Nitrofurantoin 100 mg oral, twice daily, for 5 days, for UTI",
         "patient": "Melissa Smith, 47 y, female, MRN POP-000035",
+        "done": "Prescribed: Nitrofurantoin 100 mg oral, twice daily, for 5 days, for UTI for Melissa Smith, "
+        "47 y, female, MRN POP-000035",
+        "change": "",
+        "notes": [],
     }
     assert (order["status"], order["intent"], order["subject"]) == ("active", "order", {"reference": MELISSA})
     assert order["requester"] == {"reference": "Practitioner/dr-okafor", "display": "Dr Amara Okafor"}
@@ -66,7 +70,7 @@ async def test_one_order_with_its_provenance_is_written_and_reported(desk: Desk)
     assert dosage["timing"]["repeat"]["frequency"] == 2
     assert desk.report(PRESCRIBE, NITROFURANTOIN, value) == (
         "Prescribed: Nitrofurantoin 100 mg oral, twice daily, for 5 days, for UTI for Melissa Smith, 47 y, "
-        f"female, MRN POP-000035. MedicationRequest/{order['id']} version 1."
+        f"female, MRN POP-000035 (MedicationRequest/{order['id']} version 1)."
     )
 
 
