@@ -75,7 +75,21 @@ def statuses(run: Any) -> dict[str, str]:
 
 
 def revised(events: list[Any]) -> list[Any]:
-    """The edits of the plan."""
+    """The edits that put another tool in place, or the same one again."""
+    return [event for event in edits(events) if event["verb"] == "retry-with-different-tool"]
+
+
+def pruned(events: list[Any]) -> list[Any]:
+    """The tails that were taken out: the step each hung on, its rule, and what is not run."""
+    return [
+        (event["stepId"], event["rule"], event["skips"])
+        for event in edits(events)
+        if event["verb"] == "skip-remaining"
+    ]
+
+
+def edits(events: list[Any]) -> list[Any]:
+    """Every edit of the plan."""
     return [event for event in events if event["kind"] == "plan.revised"]
 
 
@@ -246,6 +260,81 @@ async def test_a_fallback_is_not_replaced_by_what_it_stands_in_for(tmp_path: Pat
         assert (end["status"], end["steps"][0]["tool"]) == ("failed", "one.read")
 
 
+# -- taking a tail out -----------------------------------------------------------------------
+
+
+async def test_a_tail_is_taken_out_once(tmp_path: Path) -> None:
+    """One event for each step that steps hang on, before they are settled; one audit row; no revision."""
+    one = faulty(source("one.read", group="alone"), ToolFault(kind="break", said="503"))
+    async with open_desk(tmp_path / "home", one, source("two.read")) as desk:
+        end = await desk.run(
+            READ,
+            call("q", "one.read", record="b"),
+            call("s", "two.read", after=["r"]),
+            call("t", "two.read", after=["s"]),
+            call("u", "two.read", after=["q"]),
+            call("v", "two.read"),
+            autonomy="autonomous",
+        )
+        events = await desk.events(end["runId"])
+        assert pruned(events) == [("r", "skip.no-way", ["s", "t"]), ("q", "skip.no-way", ["u"])]
+        assert len(edits(events)) == 2
+        kinds = [event["kind"] for event in events if event.get("stepId") in ("r", "s")]
+        assert kinds[:4] == ["step.started", "step.settled", "plan.revised", "step.settled"]
+        rows = await desk.audit(end["runId"], decision="plan-revised")
+        assert [(row["stepId"], row["reasonCode"], row["ruleId"]) for row in rows] == [
+            ("r", "re-scope-tools:skip-remaining", "skip.no-way"),
+            ("q", "re-scope-tools:skip-remaining", "skip.no-way"),
+        ]
+        assert (end["graph"]["revision"], end["budget"]["plan_mutations"]["used"]) == (1, 0)
+
+
+async def test_a_tail_that_goes_in_pieces_is_whole_in_show(tmp_path: Path, ledger: Ledger) -> None:
+    """What waits for something else too is taken out when that is over; each piece is an edit of its own."""
+    one = faulty(source("one.read", group="alone"), "break")
+    async with open_desk(tmp_path / "home", one, source("two.read"), write_tool(ledger)) as desk:
+        run = await desk.run(
+            READ,
+            call("s", "two.read", after=["r"]),
+            call("w", "book.write", record="a", value="x"),
+            call("t", "two.read", after=["r", "w"]),
+            autonomy="autonomous",
+        )
+        assert pruned(await desk.events(run["runId"])) == [("r", "skip.no-way", ["s"])]
+        end = await desk.approve(await desk.card(run["runId"]))
+        assert pruned(await desk.events(run["runId"])) == [
+            ("r", "skip.no-way", ["s"]), ("r", "skip.no-way", ["t"]),
+        ]  # fmt: skip
+        tail = end["recovery"][-1]
+        assert (tail["verb"], tail["skips"], tail["rule"]) == ("skip-remaining", ["s", "t"], "skip.no-way")
+
+
+async def test_a_step_that_was_not_run_takes_its_tail_along(tmp_path: Path, ledger: Ledger) -> None:
+    """A denied write that is skipped: decision ``skip``."""
+    async with open_desk(tmp_path / "home", write_tool(ledger), read_tool(ledger)) as desk:
+        run = await desk.run(
+            call("w", "book.write", record="a", value="x", on_deny="skip"),
+            call("t", "book.read", after=["w"]),
+        )
+        end = await desk.deny(await desk.card(run["runId"]))
+        events = await desk.events(end["runId"])
+        assert (pruned(events), len(edits(events))) == ([("w", "skip.not-run", ["t"])], 1)
+
+
+async def test_the_end_of_a_plan_takes_nothing_out(tmp_path: Path) -> None:
+    """A last step that fails leaves no tail: no edit is told, its decision is kept."""
+    one = faulty(source("one.read", group="alone"), "break")
+    async with open_desk(tmp_path / "home", one) as desk:
+        end = await desk.run(READ, autonomy="autonomous")
+        assert edits(await desk.events(end["runId"])) == []
+        assert end["recovery"] == [
+            {
+                "stepId": "r", "attempt": 1, "decision": "continue", "rule": "end.as-it-is",
+                "verb": "none", "fromTool": "one.read", "why": "nothing stands in for it",
+            }
+        ]  # fmt: skip
+
+
 # -- under supervision -----------------------------------------------------------------------
 
 
@@ -275,7 +364,9 @@ async def test_denying_an_edit_skips_the_edit(tmp_path: Path) -> None:
         run = await desk.run(READ, call("t", "two.read", record=found("r")), call("u", "two.read"))
         end = await desk.deny(await desk.card(run["runId"]))
         assert statuses(end) == {"r": "failed", "t": "skipped", "u": "succeeded"}
-        assert (end["status"], revised(await desk.events(end["runId"]))) == ("degraded", [])
+        events = await desk.events(end["runId"])
+        assert (end["status"], revised(events)) == ("degraded", [])
+        assert pruned(events) == [("r", "skip.no-way", ["t"])]
         assert "one.read” failed: 503." in end["closing"]
         assert end["steps"][0]["code"] == "injected"
 

@@ -29,6 +29,7 @@ RUN_KEYS = {
     "steps",
     "suspensions",
     "budget",
+    "recovery",
     "closing",
     "notices",
     "why",

@@ -16,7 +16,6 @@ RUN = "run_made"
 NODE = {"id": "s1", "kind": "tool", "after": [], "tool": "chart.append", "title": "Write a note"}
 PAYLOADS: dict[str, Any] = {
     "graph": {"revision": 1, "nodes": [NODE]},
-    "graph:2": {"revision": 2, "nodes": [{**NODE, "tool": "chart.dictate"}]},
     "text:1": {"text": "The note "},
     "text:2": {"text": "was not written."},
     "closing": {
@@ -29,16 +28,11 @@ PAYLOADS: dict[str, Any] = {
 
 
 def made_log() -> list[RunEvent]:
-    """A log by hand: a plan revised, a breaker, a text in pieces to which the guard appends."""
+    """A log by hand: a text in pieces to which the guard appends."""
     at = MORNING.isoformat(timespec="milliseconds").replace("+00:00", "Z")
     told: list[tuple[EventKind, dict[str, Any]]] = [
         (EventKind.RUN_STARTED, {"sessionId": "ses_made", "autonomy": "autonomous", "requester": "ann"}),
         (EventKind.PLAN_READY, {"revision": 1, "graph": "graph", "plan": "plan", "steps": 1}),
-        (
-            EventKind.PLAN_REVISED,
-            {"revision": 2, "verb": "retry-with-different-tool", "stepId": "s1", "graph": "graph:2"},
-        ),
-        (EventKind.BREAKER_STOPPED, {"limit": "replans", "spent": 2, "max": 2}),
         (EventKind.TEXT_DELTA, {"id": "closing", "text": "text:1"}),
         (EventKind.TEXT_DELTA, {"id": "closing", "text": "text:2"}),
         (EventKind.TEXT_DONE, {"text": "closing"}),
@@ -60,7 +54,7 @@ def made_streams() -> dict[str, Any]:
     for name, projection in projections:
         said = [frame for event in events for frame in projection.project(event, PAYLOADS.get)]
         stream[name] = [*said, *projection.finish(RunStatus.FAILED, len(events))]
-    return {"shows": "By hand: a revision, a breaker, a streamed text.", "streams": [stream]}
+    return {"shows": "By hand: a streamed text.", "streams": [stream]}
 
 
 def every_frame(made: Mapping[str, Any]) -> dict[str, Any]:

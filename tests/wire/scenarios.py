@@ -114,6 +114,36 @@ async def secrets(ward: Ward) -> None:
     await ward.approve("reset")
 
 
+LAB = call("lab", "lab.fetch", patient="pat_1")
+
+
+async def substituted(ward: Ward) -> None:
+    """A read fails and another tool takes its place: the plan is revised once, the run goes on."""
+    await ward.start(LAB, call("look", "reminder.clear", "lab", patient="pat_1"), autonomy="autonomous")
+
+
+async def plan_asked(ward: Ward) -> None:
+    """Under supervision the edit of the plan is asked first; approved, it is told and made."""
+    await ward.start(LAB)
+    await ward.approve("lab")
+
+
+async def plan_kept(ward: Ward) -> None:
+    """The edit is denied: the step stays failed, its tail is taken out of the plan, once."""
+    await ward.start(LAB, call("look", "reminder.clear", "lab", patient="pat_1"), FIND)
+    await ward.answer("lab", {"approved": False, "reason": "wait for the laboratory"})
+
+
+async def breaker(ward: Ward) -> None:
+    """A read keeps asking for another way: two replans, then the breaker stops the run and says why."""
+    await ward.start(
+        FIND,
+        call("scan", "scan.find", "find", patient="pat_1"),
+        call("note", "chart.append", "scan", text="Scans seen."),
+        autonomy="autonomous",
+    )
+
+
 SCENARIOS: tuple[Callable[[Ward], Awaitable[None]], ...] = (
     approved,
     denied,
@@ -130,4 +160,8 @@ SCENARIOS: tuple[Callable[[Ward], Awaitable[None]], ...] = (
     not_understood,
     empty_output,
     secrets,
+    substituted,
+    plan_asked,
+    plan_kept,
+    breaker,
 )

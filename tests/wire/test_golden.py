@@ -77,6 +77,42 @@ def test_a_later_message_begins_as_the_earlier_did(path: str) -> None:
         before = chunks
 
 
+def told(path: str, kind: str) -> list[Any]:
+    """What the last stream of a file says of a kind, the same on both wires."""
+    *_, last = streams(path)
+    chunks = [chunk["data"] for chunk in last["uiMessage"] if chunk["type"] == f"data-{kind}"]
+    replay = last.get("agUiReplay", last["agUi"])
+    assert chunks == [event["value"] for event in replay if event.get("name") == f"condor.{kind}"]
+    return chunks
+
+
+@pytest.mark.parametrize(
+    ("path", "verbs"),
+    [
+        ("streams/substituted.json", [("retry-with-different-tool", "re-scope.equal", 2)]),
+        ("streams/plan-asked.json", [("retry-with-different-tool", "end.supervised", 2)]),
+        ("streams/plan-kept.json", [("skip-remaining", "skip.no-way", 1)]),
+        ("streams/failed-read.json", [("skip-remaining", "skip.no-way", 1)]),
+        (
+            "streams/breaker.json",
+            [("retry-with-different-tool", "replan.of-fulfilled", revision) for revision in (2, 3)],
+        ),
+    ],
+)
+def test_each_edit_of_a_plan_is_told_once_with_its_rule(path: str, verbs: list[Any]) -> None:
+    """As ``data-plan-revised`` and as ``condor.plan-revised``."""
+    assert [(one["verb"], one["rule"], one["revision"]) for one in told(path, "plan-revised")] == verbs
+
+
+def test_a_breaker_says_what_it_met() -> None:
+    """The ceiling, what was used of it, and how the run ends."""
+    (stop,) = told("streams/breaker.json", "breaker-stopped")
+    assert {name: stop[name] for name in ("limit", "used", "most", "unit", "outcome", "stepId")} == {
+        "limit": "replans_max", "used": 2, "most": 2, "unit": "replans", "outcome": "degraded",
+        "stepId": "scan",
+    }  # fmt: skip
+
+
 def test_no_secret_is_on_any_wire() -> None:
     """What was typed into a secret argument is nowhere in what is said of the run."""
     assert "correct horse" not in (WIRE / "streams/secrets.json").read_text(encoding="utf-8")
@@ -93,5 +129,7 @@ def test_every_kind_of_event_is_told_in_some_stream() -> None:
         EventKind.CLARIFICATION_REQUIRED,
         EventKind.RECONCILE_REQUIRED,
         EventKind.SUSPENSION_CLOSED,
+        EventKind.PLAN_REVISED,
+        EventKind.BREAKER_STOPPED,
     }
     assert by_hand | by_runs == set(EventKind)

@@ -16,6 +16,7 @@ from condor import (
     ToolContext,
     ToolDescriptor,
     ToolError,
+    ToolResult,
     tool,
 )
 from condor.config import Settings
@@ -57,11 +58,23 @@ def reads() -> list[ToolDescriptor]:
     async def lab(ctx: ToolContext, patient: str) -> Json:
         raise ToolError("the laboratory does not answer", effect="none", code="lab_down")
 
+    @tool("lab.fetch", policy_class=PolicyClass.READ, title="Fetch the lab results", alias_group="labs")
+    async def fetch(ctx: ToolContext, patient: str) -> Json:
+        raise ToolError("the laboratory does not answer", effect="none", code="lab_down")
+
+    @tool("lab.report", policy_class=PolicyClass.READ, title="Read the lab reports", alias_group="labs")
+    async def report(ctx: ToolContext, patient: str) -> Json:
+        return {"report": f"Reports of {patient}"}
+
+    @tool("scan.find", policy_class=PolicyClass.READ, title="Find a scan")
+    async def scan(ctx: ToolContext, patient: str) -> ToolResult:
+        return ToolResult(value={"scans": []}, needs_replan=True)
+
     @tool("reminder.clear", policy_class=PolicyClass.READ, title="Look for reminders")
     async def reminders(ctx: ToolContext, patient: str) -> None:
         return None
 
-    return [search, allergies, lab, reminders]
+    return [search, allergies, lab, fetch, report, scan, reminders]
 
 
 def writes() -> list[ToolDescriptor]:
@@ -141,10 +154,10 @@ class Ward:
         #: ``{"runStatus", "seq", "uiMessage", "agUi"}`` of each rest.
         self.streams: list[Json] = []
 
-    async def start(self, *steps: Json, request: str | None = None) -> Json:
+    async def start(self, *steps: Json, request: str | None = None, autonomy: str = "guarded") -> Json:
         """Begin the run; its snapshot at its first rest."""
         plan = {"steps": list(steps)} if request is None else None
-        run = await self.condor.start(request, plan=plan, principal=OKAFOR)
+        run = await self.condor.start(request, plan=plan, principal=OKAFOR, autonomy=autonomy)
         self.run_id, self.session_id = run.id, run.session_id
         return await self.rest()
 

@@ -57,7 +57,7 @@ async def _watched(condor: Condor, run_id: str, screen: Screen, after: int) -> S
             if screen.as_json:
                 screen.json(event.to_json())
                 continue
-            if str(event.kind) in ("plan.ready", "plan.revised"):
+            if str(event.kind) == "plan.ready":
                 _load_plan(progress, await condor.show(run_id))
                 display.plan(progress)
                 continue

@@ -90,6 +90,8 @@ class Progress:
         elif kind == "suspension.closed":
             status = str(event.facts.get("status"))
             step.status, step.code = "pending", status if status != "approved" else ""
+        elif kind == "plan.revised" and "toTool" in event.facts:
+            step.label, step.status, step.code = str(event.facts["toTool"]), "pending", "revised"
         else:
             return None
         return step
@@ -133,8 +135,10 @@ class ProgressLine:
             self._screen.note(f"plan: {names}")
 
     def moved(self, _progress: Progress, step: StepState) -> None:
-        """Say what came of a step; that it has begun is no news."""
-        if step.status not in ("pending", "started"):
+        """Say what came of a step, or what it is now; that it has begun is no news."""
+        if (step.status, step.code) == ("pending", "revised"):
+            self._screen.note(f"plan: {visible(step.step_id)} is now {visible(step.label)}")
+        elif step.status not in ("pending", "started"):
             sign, label, word = step_row(step)
             self._screen.note(f"{sign.plain}  {label.plain}  {word.plain}", style="")
 

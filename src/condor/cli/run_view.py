@@ -11,6 +11,7 @@ from rich.text import Text
 from condor.cli.card import asked_because, pairs, suspend_card, who_may_answer
 from condor.cli.moments import at, expiry
 from condor.cli.progress import Progress, steps_table
+from condor.cli.recovery_view import budget_blocks, recovery_blocks
 from condor.cli.screen import said
 from condor.cli.values import value_lines
 from condor.cli.visible import visible_lines, visible_word
@@ -134,6 +135,7 @@ def run_view(run: Mapping[str, Any], *, columns: int) -> Group:
             Padding(steps_table(list(progress.steps.values())), (0, 0, 0, 2), expand=False),
         ]
     blocks += _details(run.get("steps") or ())
+    blocks += recovery_blocks(run)
     closed = [card for card in run.get("suspensions") or () if card.get("status") != "pending"]
     if closed:
         blocks += [
@@ -143,6 +145,7 @@ def run_view(run: Mapping[str, Any], *, columns: int) -> Group:
     blocks += [card_of(run, card, columns=columns) for card in open_cards(run)]
     if run.get("closing"):
         blocks += [_heading("Closing"), closing_lines(str(run["closing"]))]
+    blocks += budget_blocks(run)
     return Group(*blocks)
 
 

@@ -38,6 +38,7 @@ from condor.ports.model import Confirmation, PlanMutationQuestion
 from condor.ports.store import StepRow, SuspensionRow
 from condor.pump.breaker import any_succeeded, charged, confirmers_stop, open_breaker, worked_s
 from condor.pump.call import draws_card, is_supervised_run, stand_ins
+from condor.pump.decisions import keep_decision
 from condor.pump.plan_mutation_card import ask_first, edit_contract, held_outcome, hold, latest_edit_card
 from condor.pump.segment import LookAgain, Segment, entry
 from condor.pump.staging import Staging
@@ -130,6 +131,7 @@ async def take_up(segment: Segment, given: ToolCallInput, audit: Audit) -> tuple
         segment.facts.consume.append(card.suspend_id)
         _settle(segment, this, outcome)
         return True, None
+    _keep(segment, this, rule, GateVerb.RETRY_WITH_DIFFERENT_TOOL, candidate)
     await _apply(segment, this, rule, candidate, card=card)
     return True, None
 
@@ -141,6 +143,7 @@ async def _through_the_gate(segment: Segment, this: _Pass) -> Suspend | None:
     found = _candidates(segment, this)
     rule = _rule(this, found)
     if rule.verb in (GateVerb.NONE, GateVerb.SKIP_REMAINING) and not rule.replan:
+        _keep(segment, this, rule, rule.verb)
         _settle(segment, this, this.outcome)
         return None
     candidate = found[0] if found else None
@@ -149,13 +152,16 @@ async def _through_the_gate(segment: Segment, this: _Pass) -> Suspend | None:
         charge, worked_s=worked_s(segment), any_succeeded=any_succeeded(segment)
     )
     if isinstance(stop, BreakerStop):
+        _keep(segment, this, rule, GateVerb.HALT, candidate, stop=stop.limit)
         _trip(segment, this, stop)
         return None
     if candidate is None:
+        _keep(segment, this, rule, rule.verb)
         segment.facts.absorb(charged(segment, charge) or Staging())
         _settle(segment, this, this.outcome)
         return None
     verb = await _confirmed(segment, this, rule, candidate) if rule.ambiguous else rule.verb
+    _keep(segment, this, rule, verb, candidate)
     match verb:
         case GateVerb.PARK:
             return _park(segment, this, rule, candidate)
@@ -185,6 +191,18 @@ def _rule(this: _Pass, found: Sequence[CallFacts]) -> GateRule:
     same = bool(found) and found[0].tool == this.given.tool.name
     way = way_of(() if same else found, same=same)
     return evaluate_plan_mutation_gate(this.decision, replace(this.evidence, way=way))
+
+
+def _keep(
+    segment: Segment,
+    this: _Pass,
+    rule: GateRule,
+    verb: GateVerb,
+    candidate: CallFacts | None = None,
+    *,
+    stop: str = "",
+) -> None:
+    keep_decision(segment, this.given.node, this.decision, rule, verb, candidate, stop=stop)
 
 
 def _charge_of(this: _Pass, rule: GateRule, candidate: CallFacts | None) -> Charge:
@@ -258,6 +276,7 @@ async def _apply(
     if isinstance(after, BreakerStop):
         if card is not None:
             segment.facts.consume.append(card.suspend_id)
+        _keep(segment, this, rule, GateVerb.HALT, candidate, stop=after.limit)
         _trip(segment, this, after)
         return
     state.ledger = after

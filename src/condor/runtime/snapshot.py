@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor.core.frames.masking import masked
 from condor.core.plan.revision import latest_graph
-from condor.core.recovery import DEFAULT_LIMITS, LIMITS, ledger_from_json
+from condor.core.recovery import DEFAULT_LIMITS, GATE_RULES, LIMITS, ledger_from_json
 from condor.core.run import TERMINAL
 from condor.ports.encoding import decode
 
@@ -89,6 +89,7 @@ def run_snapshot(stored: StoredRun, limits: Limits = DEFAULT_LIMITS) -> dict[str
         "steps": _steps(stored, graph),
         "suspensions": suspensions,
         "budget": _budget(stored, limits),
+        "recovery": _recovery(stored),
         "closing": closing.get("text"),
         "notices": closing.get("notices", []),
         "why": why(stored, suspensions),
@@ -185,6 +186,17 @@ def _budget(stored: StoredRun, limits: Limits) -> dict[str, Json]:
             found["stop"] = ledger.stop.to_json()
         return found
     return {}
+
+
+_WHYS = {rule.rule_id: rule.why for rule in GATE_RULES}
+
+
+def _recovery(stored: StoredRun) -> list[Json]:
+    """Every decision about the plan but "go on", by step and attempt, each with the rule that spoke."""
+    found = [_payload(stored.payloads, key) for key in stored.payloads if key.startswith("decision:")]
+    kept = [one for one in found if isinstance(one, dict) and {"stepId", "attempt", "rule"} <= one.keys()]
+    kept.sort(key=lambda one: (one["stepId"], one["attempt"], "skips" in one))
+    return [{**decision, "why": _WHYS.get(decision["rule"], "")} for decision in kept]
 
 
 def _steps(stored: StoredRun, graph: Any) -> list[Json]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from condor.core.run import RunEvent
 
 #: Facts of a ``plan.revised`` event that clients are told.
-_TOLD = ("revision", "verb", "stepId", "fromTool", "toTool")
+_TOLD = ("revision", "verb", "stepId", "fromTool", "toTool", "fidelity", "decision", "rule", "skips")
 #: What of a node is shown; the rest is not kept, so that an open stream of a long plan stays small.
 _SHOWN = ("title", "tool", "after")
 _AT_THE_END = {
@@ -29,7 +29,10 @@ _AT_THE_END = {
 
 
 def plan_revised_data(event: RunEvent) -> dict[str, Json]:
-    """One applied edit of the compiled graph: ``{"revision", "verb", "stepId", …}``."""
+    """One applied edit of the plan: ``{"revision", "verb", "stepId", …}``.
+
+    A tool in place of another raises the revision; a tail that is taken out (``skips``) does not.
+    """
     return {name: event.facts[name] for name in _TOLD if name in event.facts}
 
 

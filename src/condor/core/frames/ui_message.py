@@ -181,9 +181,12 @@ class UiMessage:
         return self._plan_news()
 
     def _plan_revised(self, event: RunEvent, payload: Payloads) -> list[Chunk]:
-        if "graph" in event.facts:
-            self._plan.adopt(payload(_word(event, "graph")), event.facts["revision"])
-        return [{"type": "data-plan-revised", "data": plan_revised_data(event)}, *self._plan_news()]
+        revised: Chunk = {"type": "data-plan-revised", "data": plan_revised_data(event)}
+        if "graph" not in event.facts:
+            # A tail that is taken out: its steps are told at the rest, so that many tails stay linear.
+            return [revised]
+        self._plan.adopt(payload(_word(event, "graph")), event.facts["revision"])
+        return [revised, *self._plan_news()]
 
     def _plan_news(self) -> list[Chunk]:
         news = self._plan.news()
@@ -270,6 +273,8 @@ class UiMessage:
             told["resumeData"] = ERASED
         elif "body" in answer:
             told["resumeData"] = masked(answer["body"])
+        elif "edit" in answer:
+            told["edit"] = masked(answer["edit"])
         told["decidedBy"] = event.facts["by"]
         told["decidedByDisplay"] = ((answer or {}).get("by") or {}).get("display") or event.facts["by"]
         told["decidedAt"] = event.at

@@ -11,8 +11,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from condor.core.errors import OurBug
-from condor.core.outcome import StepStatus, skipped
+from condor.core.outcome import StepStatus
 from condor.pump.breaker import stop_if_out_of_time
+from condor.pump.decisions import prune
 from condor.pump.leaf_runner import advance
 from condor.pump.phases.close import close
 from condor.pump.phases.result import Next, PhaseResult, Rest, Stopped, Suspended
@@ -74,12 +75,17 @@ def _frontier(segment: Segment) -> Frontier:
     state = segment.state
     # INVARIANT: dispatch comes after the plan was compiled.
     assert state.graph is not None, "dispatch without a graph"
+    blocked: list[tuple[Node, StepId]] = []
     while True:
         front = state.statuses.frontier(CONCURRENT_LEAVES_MAX)
-        for node, culprit in front.blocked:
-            segment.settle(node.step_id, skipped("upstream", f"because {culprit} did not succeed"))
         if not front.blocked:
-            return front
+            break
+        blocked += front.blocked
+        for node, _ in front.blocked:
+            state.statuses[node.step_id] = StepStatus.SKIPPED
+    if blocked:
+        prune(segment, blocked)
+    return front
 
 
 def _is_alone(segment: Segment, front: Frontier) -> bool:

@@ -1,0 +1,78 @@
+"""Recovery on a terminal: what was decided about the plan and why, and what the run has spent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.padding import Padding
+from rich.text import Text
+
+from condor.cli.card import pairs
+from condor.cli.screen import said
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import RenderableType
+
+#: Steps of a tail that are named; the rest is counted.
+_NAMED_MAX = 5
+
+
+def recovery_blocks(run: Mapping[str, Any]) -> list[RenderableType]:
+    """Every decision with its reason; nothing where there was none."""
+    told = [(str(one["stepId"]), _told(one)) for one in run.get("recovery") or ()]
+    return [_heading("Recovery"), _indented(pairs(told))] if told else []
+
+
+def budget_blocks(run: Mapping[str, Any]) -> list[RenderableType]:
+    """What was used of each ceiling, and why the run was stopped where one was met."""
+    budget = run.get("budget") or {}
+    rows = [(name.replace("_", " "), _amount(spent)) for name, spent in budget.items() if name != "stop"]
+    if not rows:
+        return []
+    blocks = [_heading("Budget"), _indented(pairs(rows))]
+    if "stop" in budget:
+        blocks.append(_indented(said(_stop(budget["stop"]), "bold red")))
+    return blocks
+
+
+def _heading(text: str) -> RenderableType:
+    return Text(f"\n{text}", style="underline")
+
+
+def _indented(what: RenderableType) -> RenderableType:
+    return Padding(what, (0, 0, 0, 2), expand=False)
+
+
+def _told(one: Mapping[str, Any]) -> Text:
+    """``retry-with-different-tool: labs.search → labs.report.search (a last step failed, …; end.equal)``."""
+    text = said(f"{one['verb']}{_what(one)}")
+    text.append_text(said(f" ({one['why'] or one['decision']}; {one['rule']})", "dim"))
+    return text
+
+
+def _what(one: Mapping[str, Any]) -> str:
+    if one.get("stop"):
+        return f": {str(one['stop']).removesuffix('_max').replace('_', ' ')} used up"
+    if one.get("skips"):
+        named, more = one["skips"][:_NAMED_MAX], len(one["skips"]) - _NAMED_MAX
+        return f": {', '.join(named)}{f' and {more} more' if more > 0 else ''} not run"
+    if one.get("toTool"):
+        return f": {one.get('fromTool')} → {one['toTool']}"
+    return ""
+
+
+def _amount(spent: Mapping[str, Any]) -> Text:
+    words = f"{spent['used']:g} of {spent['limit']:g} {spent['unit']}"
+    return said(words, "" if spent["used"] else "dim")
+
+
+def _stop(stop: Mapping[str, Any]) -> str:
+    if not stop.get("unit"):
+        return "stopped: the second look at an edit of its plan said to stop"
+    name = str(stop["limit"]).removesuffix("_max").replace("_", " ")
+    return f"stopped by {name}: {stop['used']:g} of {stop['most']:g} {stop['unit']} used up"
+
+
+__all__ = ["budget_blocks", "recovery_blocks"]
