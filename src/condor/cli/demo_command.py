@@ -33,24 +33,28 @@ if TYPE_CHECKING:
 @click.option(
     "--serve", is_flag=True, help="Serve the demonstration over HTTP instead, and print sign-in links."
 )
+@click.option("--faults", is_flag=True, help="Let tools go wrong on purpose, and see what the runs do.")
 @server_options
-def demo_command(home: Path | None, port: int | None, *, serve: bool, no_browser: bool) -> int:
+def demo_command(home: Path | None, port: int | None, *, serve: bool, faults: bool, no_browser: bool) -> int:
     """See the main job: a request, a risky write that waits, your decision, an honest closing.
+
+    With --faults: tools that fail, what stands in for them, and what is said of it.
 
     Begins afresh every time, on made-up patients. Not in a terminal it is driven through and printed.
     """
     if serve or no_browser or port is not None:
-        return _serve(home, port)
+        return _serve(home, port, faults=faults)
+    from condor.cli.demo_faults import tell_faults
     from condor.cli.demo_home import fresh_home
     from condor.cli.screen import Screen
 
     screen = Screen()
     place, held = fresh_home(home)
     with held:
-        return _tell(screen, place)
+        return tell_faults(screen, place) if faults else _tell(screen, place)
 
 
-def _serve(home: Path | None, port: int | None) -> int:
+def _serve(home: Path | None, port: int | None, *, faults: bool) -> int:
     """The demonstration hospital as a server, on this machine alone; it keeps what happens in it."""
     from condor.cli.home import DEFAULT_HOME, HOME_VARIABLE
     from condor.cli.serve_command import serve_home
@@ -58,7 +62,9 @@ def _serve(home: Path | None, port: int | None) -> int:
 
     where = home or Path(os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
     settings = read_settings(home=where)
-    return serve_home(settings, where, host="127.0.0.1", port=port, mode="demo", is_demo=True)
+    return serve_home(
+        settings, where, host="127.0.0.1", port=port, mode="demo", is_demo=True, shows_faults=faults
+    )
 
 
 def _tell(screen: Screen, place: Place) -> int:
@@ -70,17 +76,17 @@ def _tell(screen: Screen, place: Place) -> int:
 
     place = make(place)
     request = run_to_end(_prepared(screen, place))
-    _chapter(screen, 1, "The request", _ABOUT_REQUEST)
+    screen.chapter(1, "The request", _ABOUT_REQUEST)
     screen.line(f"“{request}”", "bold")
     who, run = begin(screen, place, text=request, plan=None, autonomy="autonomous", user=None)
     if open_cards(run):
-        _chapter(screen, 2, "The wait", _ABOUT_WAIT)
+        screen.chapter(2, "The wait", _ABOUT_WAIT)
         run = _decided(screen, place, who, run)
     where = home_words(place.path)
-    _chapter(screen, 3, "How it ended", _ABOUT_CLOSING)
+    screen.chapter(3, "How it ended", _ABOUT_CLOSING)
     show_rest(screen, run, where=where, cards=False)
     kept = _show_audit(screen, place, run)
-    _chapter(screen, 5, "Where it is", ())
+    screen.chapter(5, "Where it is", ())
     screen.line(f"Everything of this is in {place.path}. Look around:")
     for command in (f"condor show {run['runId']}{where}", f"condor audit{where}", "condor policy matrix"):
         screen.line(f"  {command}")
@@ -144,7 +150,7 @@ def _show_audit(screen: Screen, place: Place, run: Snapshot) -> bool:
             return [audit_json(row) for row in rows], [verdict async for verdict in condor.verify()]
 
     rows, verdicts = run_to_end(read())
-    _chapter(screen, 4, "The audit", _ABOUT_AUDIT)
+    screen.chapter(4, "The audit", _ABOUT_AUDIT)
     for block in audit_rows(rows):
         screen.show(block)
     kept = all(verdict.kept for verdict in verdicts)
@@ -153,13 +159,6 @@ def _show_audit(screen: Screen, place: Place, run: Snapshot) -> bool:
             f"{'✓' if verdict.kept else '✗'} {verdict.message}", "green" if verdict.kept else "bold red"
         )
     return kept
-
-
-def _chapter(screen: Screen, number: int, title: str, about: tuple[str, ...]) -> None:
-    screen.blank()
-    screen.line(f"── {number}. {title} ──", "bold cyan")
-    for line in about:
-        screen.line(line, "dim")
 
 
 _ABOUT_REQUEST = (

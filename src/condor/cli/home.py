@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from condor.core.errors import HomeUnusable, RefusedInput, show
@@ -29,8 +29,6 @@ DEFAULT_HOME = ".condor"
 PACKS_VARIABLE = "CONDOR_PACKS"
 #: Where the database is when it is not in the home.
 DATABASE_VARIABLE = "CONDOR_DATABASE_URL"
-#: Tools of a demonstration that go wrong on purpose: ``TOOL=KIND[:TIMES],…`` (``condor.testing``).
-FAULTS_VARIABLE = "CONDOR_FAULTS"
 #: Longest ``home.json``, in bytes; ours has a hundred.
 _FILE_BYTES_MAX = 64 * 1024
 _GROUP = "condor.packs"
@@ -48,6 +46,8 @@ class Place:
     is_new: bool = False
     #: Made by `condor demo`, which may throw it away.
     disposable: bool = False
+    #: Tools that go wrong on purpose while this command has it open (``cli.faults``).
+    faults: tuple[str, ...] = ()
 
     @property
     def is_demo(self) -> bool:
@@ -144,7 +144,7 @@ def make(place: Place) -> Place:
         raise HomeUnusable(
             f"the home {path} cannot be made: {error.strerror}; name another with --home or CONDOR_HOME"
         ) from error
-    return Place(path=path, kind=place.kind, packs=place.packs, disposable=place.disposable)
+    return replace(place, is_new=False)
 
 
 def _check_directory(path: Path) -> None:
@@ -229,14 +229,4 @@ def packs_of(place: Place) -> tuple[Pack, ...]:
             raise RefusedInput(
                 f"no pack {show(name)} is installed; there are {', '.join(sorted(installed)) or 'none'}"
             )
-    packs = tuple(installed[name] for name in place.packs)
-    wanted = os.environ.get(FAULTS_VARIABLE, "")
-    return _faulty(packs, wanted) if place.is_demo and wanted.strip() else packs
-
-
-def _faulty(packs: tuple[Pack, ...], wanted: str) -> tuple[Pack, ...]:
-    """Packs whose tools go wrong on purpose, to see what a run does then."""
-    from condor.testing.tool_faults import FaultyPack, read_fault
-
-    faults = dict(read_fault(part.strip()) for part in wanted.split(",") if part.strip())
-    return tuple(FaultyPack(pack, faults) for pack in packs)
+    return tuple(installed[name] for name in place.packs)

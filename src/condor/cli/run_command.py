@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from condor.cli.coroutines import run_to_end
+from condor.cli.faults import fault_option, with_faults
 from condor.cli.options import as_option, autonomy_option, home_option, json_option, utf8
 
 if TYPE_CHECKING:
@@ -22,11 +23,19 @@ if TYPE_CHECKING:
 @click.argument("text", type=utf8, metavar="[TEXT]", required=False)
 @click.option("--plan", metavar="FILE", help="Run this plan (JSON) instead of words; - is standard input.")
 @autonomy_option
+@fault_option
 @as_option
 @home_option
 @json_option
 def run_command(
-    text: str | None, plan: str | None, autonomy: str, user: str | None, home: Path, *, as_json: bool
+    text: str | None,
+    plan: str | None,
+    autonomy: str,
+    faults: tuple[str, ...],
+    user: str | None,
+    home: Path,
+    *,
+    as_json: bool,
 ) -> int:
     """Do what TEXT asks; in a terminal, ask for what a person must decide.
 
@@ -34,11 +43,26 @@ def run_command(
     """
     from condor.cli.screen import Screen
 
-    return run(Screen(as_json=as_json), home, text=text, plan_source=plan, autonomy=autonomy, user=user)
+    return run(
+        Screen(as_json=as_json),
+        home,
+        text=text,
+        plan_source=plan,
+        autonomy=autonomy,
+        user=user,
+        faults=faults,
+    )
 
 
 def run(
-    screen: Screen, home: Path, *, text: str | None, plan_source: str | None, autonomy: str, user: str | None
+    screen: Screen,
+    home: Path,
+    *,
+    text: str | None,
+    plan_source: str | None,
+    autonomy: str,
+    user: str | None,
+    faults: tuple[str, ...] = (),
 ) -> int:
     """Start, follow, ask, and say how it ended; the exit code."""
     from condor.cli.exit_codes import exit_of_run
@@ -46,7 +70,7 @@ def run(
     from condor.cli.run_view import show_rest
 
     plan = _plan(text, plan_source)
-    place = place_to_run(home)
+    place = with_faults(place_to_run(home), faults)
     who, snapshot, where = run_to_end(
         _begun(screen, place, text=text, plan=plan, autonomy=autonomy, user=user)
     )

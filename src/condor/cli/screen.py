@@ -69,6 +69,13 @@ class Screen:
         """An empty line between results."""
         self.out.print()
 
+    def chapter(self, number: int, title: str, about: tuple[str, ...]) -> None:
+        """A part of a story that is told, and what it is about."""
+        self.blank()
+        self.line(f"── {number}. {title} ──", "bold cyan")
+        for line in about:
+            self.line(line, "dim")
+
     def note(self, text: str, style: str = "dim") -> None:
         """One line for the person at the terminal that is no result."""
         if self.notes_are_seen:

@@ -64,9 +64,20 @@ def serve_command(
 
 
 def serve_home(
-    settings: Settings, home: Path, *, host: str, port: int | None, mode: str, is_demo: bool
+    settings: Settings,
+    home: Path,
+    *,
+    host: str,
+    port: int | None,
+    mode: str,
+    is_demo: bool,
+    shows_faults: bool = False,
 ) -> int:
-    """Serve a home until a signal; the exit code."""
+    """Serve a home until a signal; the exit code.
+
+    Args:
+        shows_faults: let the tools go wrong that its packs show it with.
+    """
     from condor.cli.screen import Screen
     from condor.core.errors import HomeUnusable
 
@@ -81,6 +92,12 @@ def serve_home(
     wanted = settings.port if port is None else port
     site_of(host=host, port=wanted, public_url=settings.public_url)
     screen, place = Screen(), place_to_serve(home, mode=checked, is_demo=is_demo)
+    if shows_faults:
+        from condor.cli.demo_faults import faults_to_show
+
+        place, requests = faults_to_show(place)
+        for request in requests:
+            screen.note(f"condor: ask for this to see it: {request}")
     listening = bound(host, wanted)
     with listening:
         run_to_end(_served(screen, place, settings, listening, checked))

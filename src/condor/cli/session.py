@@ -13,6 +13,7 @@ import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final, cast
 
+from condor.cli.faults import FAULTS_VARIABLE, faults_of, faulty_packs, told_faults
 from condor.cli.home import DATABASE_VARIABLE, Place, home_words, make, packs_of
 from condor.core.errors import HomeUnusable, RefusedInput, UnknownId
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from condor.bootstrap import Condor
     from condor.cli.screen import Screen
     from condor.core.run import Principal
+    from condor.ports.packs import FaultScene
     from condor.tools import ToolDescriptor
 
 #: Seconds between two looks at a home that another command holds.
@@ -62,6 +64,12 @@ async def owning(
     if server is not None:
         from condor.cli.remote import through_server
 
+        if place.faults:
+            raise HomeUnusable(
+                f"the home {place.path} is served, and --fault works only on a home that this command opens "
+                f"itself; stop the server, or start it with {FAULTS_VARIABLE}"
+            )
+
         async with reading(place) as reader:
             # What a command of a person uses of Condor, it has.
             yield cast("Condor", await through_server(server, reader))
@@ -83,9 +91,12 @@ async def holding(
     Raises:
         HomeUnusable: another process owns it; nothing was changed.
     """
+    going_wrong = await _checked_faults(place) if faults_of(place) else ()
     if place.is_new:
         _say_new(place, screen)
         place = make(place)
+    for line in going_wrong:
+        screen.note(f"condor: goes wrong on purpose: {line}")
     condor = await _opened(place, screen, wait_s)
     try:
         for line in () if quiet else condor.notes:
@@ -98,6 +109,12 @@ async def holding(
         await _say_taken_up(condor, screen)
     finally:
         await condor.__aexit__(None, None, None)
+
+
+async def _checked_faults(place: Place) -> Sequence[str]:
+    """What goes wrong on purpose, said before anything is made or opened to change."""
+    async with looking_at_packs(place) as looked_at:
+        return told_faults(place, [tool.name for tool in looked_at.tools])
 
 
 async def _say_taken_up(condor: Condor, screen: Screen) -> None:
@@ -115,7 +132,7 @@ async def _opened(place: Place, screen: Screen, wait_s: float) -> Condor:
     """Own the home, as soon as nobody else does."""
     from condor.bootstrap import Condor
 
-    packs = packs_of(place)
+    packs = faulty_packs(place, packs_of(place))
     begun = time.monotonic()
     said_so = False
     while True:
@@ -161,6 +178,7 @@ async def looking_at_packs(place: Place) -> AsyncIterator[LookedAt]:
             tools=[tool for pack in opened for tool in pack.tools],
             principals=[person for pack in opened for person in pack.principals],
             default=next((pack.default_principal for pack in opened if pack.default_principal), None),
+            fault_scenes=[scene for pack in opened for scene in pack.fault_scenes],
         )
 
 
@@ -173,11 +191,13 @@ class LookedAt:
         tools: Sequence[ToolDescriptor],
         principals: Sequence[Principal],
         default: Principal | None,
+        fault_scenes: Sequence[FaultScene],
     ) -> None:
         """Take what was opened."""
         self.tools = tools
         self.principals = principals
         self.default_principal = default
+        self.fault_scenes = fault_scenes
 
 
 def principal_of(

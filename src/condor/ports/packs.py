@@ -32,6 +32,17 @@ class PackSetup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FaultScene:
+    """A request that shows what a run does when a tool goes wrong (`condor demo --faults`)."""
+
+    request: str
+    #: What goes wrong: ``TOOL=KIND[:TIMES]`` (``condor.testing.read_fault``).
+    faults: tuple[str, ...]
+    #: What there is to see, in one sentence.
+    about: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedPack:
     """What a pack brings while it is open."""
 
@@ -45,6 +56,8 @@ class OpenedPack:
     today: datetime.date | None = None
     #: A request that shows what the pack is for (`condor demo`); None: it has none.
     demo_request: str | None = None
+    #: What it shows of tools that go wrong.
+    fault_scenes: Sequence[FaultScene] = ()
     #: Lines to tell the person who opened it (for example that demo data was made).
     notes: Sequence[str] = field(default_factory=tuple)
 

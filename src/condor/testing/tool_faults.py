@@ -7,6 +7,7 @@ what a run shows when the world is like that.
 from __future__ import annotations
 
 import asyncio
+import re
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, cast, get_args
@@ -32,6 +33,8 @@ FAULT_KINDS: tuple[FaultKind, ...] = get_args(FaultKind)
 
 #: For ever, as far as one test can tell.
 ALWAYS = 1_000_000_000
+#: Most times that can be written in a word: more is ever.
+_TIMES = re.compile(r"[1-9][0-9]{0,5}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,11 @@ class ToolFault:
     after: int = 0
     #: What the tool says about it.
     said: str = "it did not answer (503, injected)"
+
+    @property
+    def told(self) -> str:
+        """In words: ``fail, 2 times``."""
+        return f"{self.kind}, {'always' if self.times == ALWAYS else f'{self.times} times'}"
 
 
 class _Counted:
@@ -105,10 +113,13 @@ def read_fault(text: str) -> tuple[str, ToolFault]:
     """
     tool, is_given, what = text.partition("=")
     kind, is_counted, times = what.partition(":")
-    if not is_given or kind not in FAULT_KINDS or (is_counted and not times.isdecimal()):
-        raise RefusedInput(
-            f"{show(text)} is no fault; write TOOL=KIND or TOOL=KIND:TIMES, with {', '.join(FAULT_KINDS)}"
-        )
+    tool, kind, times = tool.strip(), kind.strip(), times.strip()
+    if not is_given or not tool:
+        raise RefusedInput(f"{show(text)} is no fault; write TOOL=KIND or TOOL=KIND:TIMES")
+    if kind not in FAULT_KINDS:
+        raise RefusedInput(f"{show(text)}: {show(kind)} is no kind of fault; take {', '.join(FAULT_KINDS)}")
+    if is_counted and not _TIMES.fullmatch(times):
+        raise RefusedInput(f"{show(text)}: {show(times)} is no number of times; write 1 to 999999, or none")
     return tool, ToolFault(kind=kind, times=int(times) if is_counted else ALWAYS)
 
 
