@@ -201,6 +201,27 @@ REFUSED: list[tuple[str, str, object]] = [
         one(args={"a": {"$from": "s0", "paht": "/"}}),
     ),
     ("$from is a number; name a step", "/steps/0/args/a/$from", one(args={"a": {"$from": 1}})),
+    (
+        "unknown key 'b'; take $text",
+        "/steps/0/args/a/b",
+        one(args={"a": {"$text": ["x"], "b": 1}}),
+    ),
+    ("$text is 'x'; write an array of its parts", "/steps/0/args/a/$text", one(args={"a": {"$text": "x"}})),
+    (
+        "$text is an array; write an array of its parts",
+        "/steps/0/args/a/$text",
+        one(args={"a": {"$text": []}}),
+    ),
+    (
+        "a part of $text is a number; write a text or a reference",
+        "/steps/0/args/a/$text/1",
+        one(args={"a": {"$text": ["x", 1]}}),
+    ),
+    (
+        "$from is a number; name a step",
+        "/steps/0/args/a/$text/0/$from",
+        one(args={"a": {"$text": [{"$from": 1}]}}),
+    ),
     ("$from is '/s0'; name a step", "/steps/0/args/a/$from", one(args={"a": {"$from": "/s0"}})),
     (
         "path is 'id'; write a JSON pointer such as /patient/reference",

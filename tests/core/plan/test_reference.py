@@ -166,3 +166,28 @@ def _listed(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _listed(item) for key, item in value.items()}
     return [_listed(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        (
+            ["Dear ", {"$from": "s", "path": "/name"}, ", ", {"$from": "s", "path": "/dose"}, " mg."],
+            "Dear Mia, 81 mg.",
+        ),
+        (["nothing to look up"], "nothing to look up"),
+        (["Dear ", {"$from": "s", "path": "/nobody"}], MISSING),
+        (["Dear ", {"$from": "none"}], MISSING),
+        (["Dear ", {"$from": "s"}], MISSING),
+        (["Dear ", {"$from": "s", "path": "/sure"}], MISSING),
+    ],
+)
+def test_a_text_is_made_of_its_parts_or_missing(parts: list[Any], expected: object) -> None:
+    """A part that is not there, or is no text, leaves no text: it would be another one than was planned."""
+    results: dict[str, Any] = {"s": {"name": "Mia", "dose": 81, "sure": True}}
+    value = {"message": {"$text": parts}}
+    found = resolve_references(value, lambda step: results.get(step, MISSING))
+    assert found == (MISSING if expected is MISSING else {"message": expected})
+    assert [one.step for one in find_references(value)] == [
+        part["$from"] for part in parts if isinstance(part, dict)
+    ]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 from condor.core.errors import PlanRefused, show
 from condor.core.ids import SAFE_INTEGER_MAX, kind_of
 from condor.core.plan.model import ApprovalStep, NestedPlan, OnDeny, Plan, Step, ToolStep
-from condor.core.plan.reference import FROM, POINTER, shown_token
+from condor.core.plan.reference import FROM, POINTER, TEXT, shown_token
 
 if TYPE_CHECKING:
     from condor.core.ids import Json
@@ -215,10 +215,7 @@ def _json(value: object, path: str, depth: int) -> Json:
         case Mapping() if FROM in value:
             return _reference(cast("Mapping[str, object]", value), path)
         case Mapping():
-            return {
-                _key(key, path): _json(item, f"{path}/{shown_token(key)}", depth + 1)
-                for key, item in value.items()
-            }
+            return _object_of(cast("Mapping[str, object]", value), path, depth)
         case list() | tuple():
             return [_json(item, f"{path}/{index}", depth + 1) for index, item in enumerate(value)]
         case int() if abs(value) <= SAFE_INTEGER_MAX:
@@ -250,3 +247,25 @@ def _reference(value: Mapping[str, object], path: str) -> Json:
         )
     _check_encodable(pointer, f"{path}/path")
     return {FROM: step, "path": pointer} if "path" in value else {FROM: step}
+
+
+def _object_of(value: Mapping[str, object], path: str, depth: int) -> Json:
+    if TEXT in value:
+        return _made_text(value, path, depth)
+    return {
+        _key(key, path): _json(item, f"{path}/{shown_token(key)}", depth + 1) for key, item in value.items()
+    }
+
+
+def _made_text(value: Mapping[str, object], path: str, depth: int) -> Json:
+    _closed(value, frozenset({TEXT}), path)
+    parts = value[TEXT]
+    if not isinstance(parts, list | tuple) or not parts:
+        raise PlanRefused(f"$text is {_shown(parts)}; write an array of its parts", path=f"{path}/$text")
+    for index, part in enumerate(parts):
+        if not isinstance(part, str) and not (isinstance(part, Mapping) and FROM in part):
+            raise PlanRefused(
+                f"a part of $text is {_shown(part)}; write a text or a reference",
+                path=f"{path}/$text/{index}",
+            )
+    return {TEXT: _json(parts, f"{path}/$text", depth + 1)}

@@ -3,6 +3,8 @@
 Law 1: a reference that finds nothing gives *nothing*, never a neighbour or a default; the argument
 is then missing, and a missing argument is asked for.
 Law 2: what a reference finds is data. A reference inside it is never followed.
+Law 3: ``{"$text": ["Dear ", {"$from": "s1", "path": "/name"}]}`` is one text made of its parts; without
+one of them there is no text.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 #: The key that makes an object a reference.
 FROM = "$from"
+#: The key that makes an object a text made of parts: texts, and references to texts or numbers.
+TEXT = "$text"
 
 #: RFC 6901, section 3.
 POINTER = re.compile(r"(?:/(?:[^~/]|~[01])*)*")
@@ -110,6 +114,8 @@ def resolve_references(value: Json, result_of: Callable[[str], Json | _Missing])
                 return MISSING
             found = point(result, str(value.get("path", "")))
             return MISSING if found is None else found
+        if TEXT in value:
+            return _text(resolve_references(value[TEXT], result_of))
         members: dict[str, Json] = {}
         for key, part in value.items():
             member = resolve_references(part, result_of)
@@ -126,3 +132,10 @@ def resolve_references(value: Json, result_of: Callable[[str], Json | _Missing])
             items.append(item)
         return items
     return value
+
+
+def _text(parts: Json | _Missing) -> str | _Missing:
+    """The parts as one text; missing where one of them is neither text nor number."""
+    if not isinstance(parts, list) or not all(type(part) in (str, int, float) for part in parts):
+        return MISSING
+    return "".join(map(str, parts))
