@@ -7,6 +7,7 @@ suspend and a re-suspend cannot differ, and a suspension without its card cannot
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from condor.core.frames.suspend_card import policy_facts, suspend_card
@@ -101,6 +102,8 @@ def _facts(segment: Segment, request: SuspendRequest) -> dict[str, object]:
         "versions": dict(request.versions),
         "evidence": request.evidence_digest,
         "call": request.call_digest,
+    # Four eyes: who wrote the call as it is now does not approve it.
+    editors = {"editors": sorted({edit.by for edit in request.edits})} if request.edits else {}
         "effects": sorted(request.effects),
         "descriptor": request.descriptor_digest,
     }
@@ -113,6 +116,7 @@ def _draw(segment: Segment, request: SuspendRequest, row: SuspensionRow, moves: 
         run_id=row.run_id,
         generation=row.generation,
         expires_at=row.expires_at,
+        **editors,
     )
     segment.payload(f"card:{row.suspend_id}", card, moves)
     segment.event(
