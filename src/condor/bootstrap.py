@@ -32,9 +32,10 @@ from condor.ports.faults import Faults, no_faults
 from condor.ports.packs import OpenedPack, Pack, PackSetup
 from condor.pump.phases.admit import StartRun
 from condor.pump.phases.suspend_resume import ResumeRun
+from condor.pump.phases.edit_call import EditCall
 from condor.pump.segment import PumpPorts
 from condor.runtime import Run, Runtime, run_snapshot
-from condor.runtime.edge import allowed_autonomy, check_reason, check_request, claim_of, session_of
+from condor.runtime.edge import allowed_autonomy, check_key, check_reason, check_request, claim_of, session_of
 from condor.runtime.hub import EventHub
 from condor.runtime.readings import Readings
 from condor.store.sqlite import SqliteStore
@@ -262,6 +263,30 @@ class Condor(Readings):
         raise StaleSuspension(accepted.stale, next_suspend_id=fresh)
 
     async def stop(self, run_id: str, *, principal: Principal = LOCAL_PERSON, reason: str = "") -> None:
+    async def edit(
+        self,
+        suspend_id: str,
+        args: Mapping[str, Any],
+        *,
+        principal: Principal = LOCAL_PERSON,
+        key: str | None = None,
+    ) -> dict[str, Json]:
+        """Change a call on its card before anybody approves it; the card that takes its place.
+
+        Args:
+            args: the arguments to change, by name; None takes one out.
+            key: the same edit of a card under the same key is one edit, however often it is sent.
+
+        Raises:
+            UnknownId, AnswerRefused: its subclass says why; nothing was changed.
+            RefusedInput: the key was used for another edit of this card.
+            RunNotSuspendedError: the edit was taken, but its step came to an end before it could ask.
+        """
+        if key is not None:
+            check_key(key)
+        wanted = EditCall(suspend_id=suspend_id, args=args, principal=principal, key=key)
+        return await self.suspension(await self._running().edit(wanted))
+
         """Stop a run; open cards are withdrawn, what is in flight finishes.
 
         Raises:

@@ -64,6 +64,14 @@ async def retried(ward: Ward) -> None:
     await ward.approve("flag")
 
 
+async def edited(ward: Ward) -> None:
+    """A call is edited on its card: the card is superseded in its place, a new one shows who changed what."""
+    await ward.start(call("diet", "diet.order", patient="pat_1", diet="full", days=3), NOTE)
+    await ward.edit("diet", {"diet": "soft", "days": None})
+    await ward.answer("diet", {"approved": True, "reason": "sore throat"})
+    await ward.approve("note")
+
+
 async def moved(ward: Ward) -> None:
     """The record moved under an approval: the call says that nothing was done, a new card asks again."""
     await ward.start(call("sign", "chart.sign", chart="pat_1"))
@@ -164,4 +172,5 @@ SCENARIOS: tuple[Callable[[Ward], Awaitable[None]], ...] = (
     plan_asked,
     plan_kept,
     breaker,
+    edited,
 )

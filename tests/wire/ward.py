@@ -117,7 +117,23 @@ def writes() -> list[ToolDescriptor]:
             raise ConnectionError("the line broke")
         return {"flagged": chart}
 
-    return [append, reset, sign, order, flag, prescribe()]
+    @tool(
+        "diet.order",
+        policy_class=PolicyClass.MUTATE,
+        hitl_tier=HitlTier.HIGH,
+        title="Order a diet",
+        noun="the diet",
+        editable={"diet", "days"},
+        args=(
+            ArgSpec(name="patient", label="Patient", required=True),
+            ArgSpec(name="diet", label="Diet", required=True, hint={"enum": ["full", "soft"], "radio": True}),
+            ArgSpec(name="days", label="Days", type="integer", hint={"min": 1, "max": 30}),
+        ),
+    )
+    async def diet(ctx: ToolContext, patient: str, diet: str, days: int = 1) -> Json:
+        return {"dietId": "diet_1"}
+
+    return [append, reset, sign, order, flag, diet, prescribe()]
 
 
 def prescribe() -> ToolDescriptor:
@@ -211,13 +227,23 @@ class Ward:
 
     async def answer(self, step_id: str, data: Json, principal: Principal = OSEI) -> Json:
         """Answer the open card of a step; the snapshot at the next rest."""
-        shown: Any = await self.condor.show(self.run_id)
-        card = next(
-            card for card in shown["suspensions"] if (card["stepId"], card["status"]) == (step_id, "pending")
-        )
-        self.clock.advance(60)
+        card = await self._card(step_id)
         await self.condor.resume(self.run_id, card["suspendId"], data, principal=principal)
         return await self.rest()
+
+    async def edit(self, step_id: str, args: Json, principal: Principal = OSEI) -> Json:
+        """Edit the call on the open card of a step; the snapshot at the next rest."""
+        card = await self._card(step_id)
+        await self.condor.edit(card["suspendId"], args, principal=principal)
+        return await self.rest()
+
+    async def _card(self, step_id: str) -> Json:
+        """The open card of a step, looked at for a minute."""
+        shown: Any = await self.condor.show(self.run_id)
+        self.clock.advance(60)
+        return next(
+            card for card in shown["suspensions"] if (card["stepId"], card["status"]) == (step_id, "pending")
+        )
 
     async def approve(self, step_id: str) -> Json:
         """Say yes."""

@@ -66,6 +66,39 @@ def answer_command(suspend_id: str, data: str, user: str | None, home: Path, *, 
     return _give(suspend_id, read_json_text(data, "the answer"), user, home, as_json=as_json)
 
 
+@click.command("edit")
+@click.argument("suspend_id", type=utf8, metavar="SUSPEND_ID")
+@click.argument("changes", type=utf8, metavar="ARGUMENT=VALUE...", nargs=-1)
+@click.option("--data", metavar="JSON", help="The changes as an object instead; - is standard input.")
+@as_option
+@home_option
+@json_option
+def edit_command(
+    suspend_id: str,
+    changes: tuple[str, ...],
+    data: str | None,
+    user: str | None,
+    home: Path,
+    *,
+    as_json: bool,
+) -> int:
+    """Change the call on a card before anybody approves it; the call as edited asks with a card of its own.
+
+    Exits with 0 when the edit took effect. Nothing runs. `ARGUMENT=` takes an argument out.
+    """
+    from condor.cli.home import place_to_change
+    from condor.cli.reading_input import read_json_text
+    from condor.cli.screen import Screen
+    from condor.core.errors import RefusedInput
+
+    if bool(changes) == (data is not None):
+        raise RefusedInput("write the changes as ARGUMENT=VALUE, or all of them as --data JSON")
+    wanted = changes if data is None else read_json_text(data, "the edit")
+    screen = Screen(as_json=as_json)
+    run_to_end(_edited(screen, place_to_change(home), suspend_id, wanted, user))
+    return 0
+
+
 @click.command("stop", short_help="Stop a run; its cards are withdrawn.")
 @click.argument("run_id", type=utf8, metavar="RUN_ID")
 @click.option("--reason", type=utf8, metavar="TEXT", default="", help="Why; it stands in the closing.")
@@ -141,6 +174,27 @@ def _say_answered(screen: Screen, card: Mapping[str, Any], data: object, who: Pr
     screen.note(f"condor: {word} by {who.name}: {what}")
 
 
+async def _edited(screen: Screen, place: Place, suspend_id: str, wanted: Any, user: str | None) -> None:
+    from condor.cli.forms import read_changes
+    from condor.cli.run_view import card_of, how_to_answer
+    from condor.cli.session import owning, signed_in, words_after
+
+    async with owning(place, screen) as condor:
+        who = signed_in(condor, place, user, screen)
+        card = await condor.suspension(suspend_id)
+        changes = read_changes(card, wanted) if isinstance(wanted, tuple) else wanted
+        newer = await condor.edit(suspend_id, changes, principal=who)
+        run = await condor.show(str(newer["runId"]))
+        where = words_after(condor, place, who.id)
+    if screen.as_json:
+        screen.json(newer)
+        return
+    screen.note(f"condor: edited by {who.name}; {suspend_id} is superseded, nothing ran")
+    screen.show(card_of(run, newer, columns=screen.out.width))
+    for line in how_to_answer(newer, where):
+        screen.line(line)
+
+
 async def _stopped(
     screen: Screen, place: Place, run_id: str, reason: str, user: str | None
 ) -> tuple[Snapshot, str]:
@@ -163,4 +217,4 @@ def _report(screen: Screen, snapshot: Snapshot, where: str) -> None:
         show_rest(screen, snapshot, where=where)
 
 
-__all__ = ["answer_command", "approve_command", "deny_command", "stop_command"]
+__all__ = ["answer_command", "approve_command", "deny_command", "edit_command", "stop_command"]

@@ -13,7 +13,13 @@ from typing import NoReturn
 
 import click
 
-from condor.cli.answer_commands import answer_command, approve_command, deny_command, stop_command
+from condor.cli.answer_commands import (
+    answer_command,
+    approve_command,
+    deny_command,
+    edit_command,
+    stop_command,
+)
 from condor.cli.audit_command import audit_command
 from condor.cli.demo_command import demo_command
 from condor.cli.doctor_command import doctor_command
@@ -66,6 +72,7 @@ for _command in (
     approve_command,
     deny_command,
     answer_command,
+    edit_command,
     stop_command,
     show_command,
     runs_command,

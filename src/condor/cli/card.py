@@ -77,6 +77,7 @@ def suspend_card(
         *_alerts(evidence.get("alerts") or ()),
         *_record(evidence),
         *_arguments(card),
+        *_edits(card),
         *_request(request or {}),
         *_context(evidence.get("context") or ()),
         *_plan_words(card, plan_says, planned=planned),
@@ -221,6 +222,26 @@ def _arguments(card: Mapping[str, Any]) -> list[RenderableType]:
     return [_titled("Arguments, all of them", pairs(rows))]
 
 
+def _edits(card: Mapping[str, Any]) -> list[RenderableType]:
+    """What people changed of the call since the plan made it, and what may still be changed."""
+    blocks: list[RenderableType] = []
+    for edit in card.get("edits") or ():
+        before, after = edit.get("before") or {}, edit.get("after") or {}
+        rows = [
+            (visible_word(name), said(f"{_one_value(before, name)} → {_one_value(after, name)}"))
+            for name in dict.fromkeys([*before, *after])
+        ]
+        blocks.append(_titled(f"Edited by {visible_word(edit.get('byDisplay', ''))}", pairs(rows)))
+    may = ((card.get("editSchema") or {}).get("properties") or {}).keys()
+    if may and card.get("status", "pending") == "pending":
+        blocks.append(said(f"May be edited before it is approved: {', '.join(may)}", "dim"))
+    return blocks
+
+
+def _one_value(args: Mapping[str, Any], name: str) -> str:
+    return " ".join(value_lines(args[name])) if name in args else "(none)"
+
+
 def _request(run: Mapping[str, Any]) -> list[RenderableType]:
     """What a person or program asked for, as they wrote it: beside the call, so that a mismatch shows."""
     requester = run.get("requester") or {}
@@ -302,7 +323,9 @@ def who_may_answer(card: Mapping[str, Any]) -> str:
     words = _one_of(roles)
     requester = visible_word(card.get("requester", ""))
     if card.get("requesterExcluded"):
-        return f"{words}, but not {requester}, who asked"
+        editors = [visible_word(editor) for editor in card.get("editors") or ()]
+        edited = f", nor {' or '.join(editors)}, who edited it" if editors else ""
+        return f"{words}, but not {requester}, who asked{edited}"
     if roles and card.get("requesterMayAnswer"):
         return f"{words}, or {requester}, who asked"
     return words

@@ -13,7 +13,7 @@ from condor.cli.asking import LeftOpen, ask_choice, ask_text
 from condor.cli.card import who_may_answer
 from condor.cli.coroutines import run_to_end
 from condor.cli.following import Snapshot, follow, last_seq
-from condor.cli.forms import ask_form, ask_reconcile
+from condor.cli.forms import ask_changes, ask_form, ask_reconcile
 from condor.cli.home import home_words
 from condor.cli.run_view import card_of, how_to_answer, open_cards
 from condor.cli.session import owning, reading
@@ -33,6 +33,13 @@ class _Stop:
     """A person's wish to end the run instead of answering."""
 
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Edit:
+    """What a person changes on a card instead of answering it."""
+
+    changes: dict[str, Any]
 
 
 def converse(
@@ -59,7 +66,7 @@ def converse(
     return run
 
 
-def _ask(screen: Screen, card: Mapping[str, Any], who: Principal) -> dict[str, Any] | _Stop | None:
+def _ask(screen: Screen, card: Mapping[str, Any], who: Principal) -> dict[str, Any] | _Stop | _Edit | None:
     """The answer to a card; None leaves it parked."""
     refusal = _why_not(card, who)
     if refusal is not None:
@@ -67,16 +74,24 @@ def _ask(screen: Screen, card: Mapping[str, Any], who: Principal) -> dict[str, A
         return None
     match card.get("reasonCode"):
         case "approval":
-            return _ask_approval(screen, who)
+            return _ask_approval(screen, card, who)
         case "reconcile":
             return None if _leaves(screen, who) else ask_reconcile(screen)
         case _:
             return _ask_question(screen, card, who)
 
 
-def _ask_approval(screen: Screen, who: Principal) -> dict[str, Any] | None:
-    prompt = f"As {who.name}: [a] approve  [d] deny  [l] leave parked >"
-    match ask_choice(screen, prompt, {"a": "approve", "d": "deny", "l": "leave"}):
+def _ask_approval(screen: Screen, card: Mapping[str, Any], who: Principal) -> dict[str, Any] | _Edit | None:
+    """Yes, no, or first another call; a person who goes back from an edit is asked again."""
+    choices = {"a": "approve", "d": "deny", "l": "leave"}
+    if card.get("editSchema"):
+        choices["e"] = "edit"
+    offered = "  ".join(f"[{key}] {choices[key]}" for key in ("a", "e", "d") if key in choices)
+    prompt = f"As {who.name}: {offered}  [l] leave parked >"
+    match ask_choice(screen, prompt, choices):
+        case "e":
+            changes = ask_changes(screen, card)
+            return _Edit(changes=changes) if changes else _ask_approval(screen, card, who)
         case "a":
             return {"approved": True}
         case "d":
@@ -123,15 +138,21 @@ def _why_not(card: Mapping[str, Any], who: Principal) -> str | None:
 
 
 async def _answered(
-    screen: Screen, place: Place, who: Principal, card: Mapping[str, Any], data: dict[str, Any] | _Stop
+    screen: Screen,
+    place: Place,
+    who: Principal,
+    card: Mapping[str, Any],
+    data: dict[str, Any] | _Stop | _Edit,
 ) -> Snapshot:
-    """Give the answer, or stop the run; then follow it to its rest."""
+    """Give the answer, edit the call, or stop the run; then follow it to its rest."""
     run_id = str(card["runId"])
     async with owning(place, screen, quiet=True) as condor:
         seen = await last_seq(condor, run_id)
         try:
             if isinstance(data, _Stop):
                 await condor.stop(run_id, principal=who, reason=data.reason)
+            elif isinstance(data, _Edit):
+                await condor.edit(str(card["suspendId"]), data.changes, principal=who)
             else:
                 await condor.resume(run_id, str(card["suspendId"]), data, principal=who)
         except AnswerInvalid as refusal:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from condor.cli.asking import ask_choice, ask_line, ask_text
 from condor.cli.visible import visible
-from condor.core.errors import AnswerInvalid, RefusedInput
+from condor.core.errors import AnswerInvalid, RefusedInput, show
 from condor.core.suspend.resume import check_value
 from condor.ports.encoding import read_strict_json
 
@@ -39,6 +39,51 @@ def ask_reconcile(screen: Screen) -> dict[str, Any]:
     while not (reason := ask_text(screen, "How do you know? >")):
         screen.line("Say how you know; it is kept with the answer.", "yellow")
     return {"happened": happened, "reason": reason}
+
+
+def read_changes(card: Mapping[str, Any], words: Iterable[str]) -> dict[str, Any]:
+    """What ``argument=value`` words change on a card; ``argument=`` takes it out.
+
+    Raises:
+        RefusedInput: a word that cannot be read, or an argument that may not be edited.
+    """
+    shapes = (card.get("editSchema") or {}).get("properties") or {}
+    changes: dict[str, Any] = {}
+    for word in words:
+        name, is_there, text = word.partition("=")
+        if not is_there:
+            raise RefusedInput(f"{show(word)} is no change; write argument=value, as dose=250")
+        if name not in shapes:
+            able = f"take {', '.join(shapes)}" if shapes else "its tool allows no edit"
+            raise RefusedInput(f"{show(name)} may not be edited on this card; {able}", code="invalid_edit")
+        changes[name] = _read_change(name, shapes[name], text)
+    return changes
+
+
+def _read_change(name: str, shape: _Shape, text: str) -> Any:
+    if not text.strip():
+        return None
+    try:
+        return _reader(shape, _options(shape))(text)
+    except (ValueError, RefusedInput) as fault:
+        raise RefusedInput(f"{name}={show(text)} cannot be read: {fault}", code="invalid_edit") from None
+
+
+def ask_changes(screen: Screen, card: Mapping[str, Any]) -> dict[str, Any]:
+    """What a person changes on a card; empty where they go back."""
+    shapes = (card.get("editSchema") or {}).get("properties") or {}
+    screen.line(f"May be edited: {', '.join(shapes)}. One argument=value a line.", "dim")
+    while True:
+        given = ask_text(screen, "argument=value >", lines=True)
+        try:
+            changes = read_changes(card, [line for line in given.split("\n") if line.strip()])
+            for name, value in changes.items():
+                if value is not None:
+                    check_value(value, shapes[name], f"/{name}")
+        except (RefusedInput, AnswerInvalid) as fault:
+            screen.line(_complaint(fault), "yellow")
+            continue
+        return changes
 
 
 def _ask_field(screen: Screen, name: str, shape: _Shape, widget: Mapping[str, Any]) -> Any:
@@ -165,4 +210,4 @@ def _complaint(fault: Exception) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-__all__ = ["ask_form", "ask_reconcile"]
+__all__ = ["ask_changes", "ask_form", "ask_reconcile", "read_changes"]

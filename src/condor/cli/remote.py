@@ -154,14 +154,17 @@ def error_of(answer: Answer) -> errors.CondorError:
             return errors.StaleSuspension(
                 str(problem.get("cause", detail)), next_suspend_id=problem.get("nextSuspendId")
             )
+        case "invalid_answer" | "invalid_edit":
+            kind = errors.EditInvalid if code == "invalid_edit" else errors.AnswerInvalid
+            return kind(detail.removesuffix("; the card stays open"))
         case "not_signed_in":
             return HomeUnusable("the server of this home does not know its own secret; start it again")
         case _:
             pass
-    kind = _ERRORS.get(code)
-    if kind is None:
-        kind = errors.StoreUnavailable if answer.status >= 500 else errors.RefusedInput
-    return kind(detail, code=code or None)
+    known = _ERRORS.get(code)
+    if known is None:
+        known = errors.StoreUnavailable if answer.status >= 500 else errors.RefusedInput
+    return known(detail, code=code or None)
 
 
 _ERRORS: Final[Mapping[str, type[errors.CondorError]]] = {
@@ -170,11 +173,12 @@ _ERRORS: Final[Mapping[str, type[errors.CondorError]]] = {
         errors.AnswerRefused,
         errors.NotAllowed,
         errors.NotAnApprover,
+        errors.NotEditable,
         errors.RequestNotUnderstood,
         errors.RunNotSuspendedError,
         errors.SuspensionExpired,
     )
-} | {"invalid_answer": errors.AnswerRefused, "run_not_active": errors.RunNotSuspendedError}
+} | {"run_not_active": errors.RunNotSuspendedError}
 
 
 class RemoteCondor(Readings):
@@ -221,6 +225,13 @@ class RemoteCondor(Readings):
         """Answer a card; see ``Condor.resume``."""
         body = {"suspendId": suspend_id, "resumeData": data}
         await self._ask("POST", f"/runs/{_word(run_id)}/resume", body, principal)
+
+    async def edit(
+        self, suspend_id: str, args: Mapping[str, Any], *, principal: Principal = LOCAL_PERSON
+    ) -> dict[str, Json]:
+        """Change a call on its card; see ``Condor.edit``."""
+        path = f"/suspensions/{_word(suspend_id)}/edit"
+        return dict((await self._ask("POST", path, {"args": args}, principal)).body)
 
     async def stop(self, run_id: str, *, principal: Principal = LOCAL_PERSON, reason: str = "") -> None:
         """Stop a run; see ``Condor.stop``."""

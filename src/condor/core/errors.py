@@ -14,7 +14,9 @@
     │   ├── StaleSuspension     what was shown is no longer what would run
     │   ├── SuspensionExpired   the deadline has passed
     │   ├── NotAnApprover       the principal may not answer this card
+    │   ├── NotEditable         the call on the card may not be edited
     │   └── AnswerInvalid       the answer does not have the card's shape
+    │       └── EditInvalid     the edit is none that the card takes
     ├── ToolError               a tool says that it failed (raised by tool authors)
     ├── HomeUnusable            the environment: lock, permissions, a newer schema
     │   └── RecordDamaged       a stored row that only something else can have written
@@ -154,7 +156,21 @@ class AnswerInvalid(AnswerRefused):
 
     def __init__(self, message: str, *, path: str = "") -> None:
         super().__init__(f"{message}{f' (at {path})' if path else ''}; the card stays open")
+        #: What is wrong, without the place.
+        self.why = message
         self.path = path
+
+
+class NotEditable(AnswerRefused):
+    """Nothing of this card may be edited."""
+
+    code = "not_editable"
+
+
+class EditInvalid(AnswerInvalid):
+    """The edit is none that the card takes; the card stays as it was."""
+
+    code = "invalid_edit"
 
 
 class ToolError(CondorError):

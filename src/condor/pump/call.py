@@ -10,10 +10,10 @@ from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput, 
 from condor.core.ids import Digest, Json, StepId
 from condor.core.outcome import FULFILLED, StepOutcome, is_json
 from condor.core.plan.reference import MISSING, Reference, find_references, resolve_references, shown_token
-from condor.core.policy import is_supervised
+from condor.core.policy import HitlTier, is_supervised
 from condor.core.policy.descriptor import is_missing, who_may_answer
 from condor.core.run import Principal
-from condor.core.suspend import Answer, Origin, ReasonCode, read_reason_code
+from condor.core.suspend import Answer, CallEdit, Origin, ReasonCode, apply_edit, read_reason_code
 from condor.ports.encoding import decode
 from condor.ports.tools import Invocation
 
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor) -> ToolCallInput:
     """Everything the leaf decides on, from server state alone."""
-    args, answers, unresolved = _arguments(state, node, tool)
+    args, answers, unresolved, edits = _arguments(state, node, tool)
+    gates = _gates(state, node) if state.suspensions else []
     denied_calls, denied_effects = _denied(state)
     return ToolCallInput(
         node=node,
@@ -43,24 +44,71 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
         denied_calls=denied_calls,
         today=ports.toolbox.today,
         approval=given_approval(state, node),
+        edits=edits,
+        was_gated=bool(gates),
+        was_high=any(row.status == "superseded" and _showed_high(row) for row in gates),
     )
+
+
+def _gates(state: RunState, node: Node) -> list[SuspensionRow]:
+    """The approval cards of the step about calls of its tool, oldest first.
+
+    A card of another tool's call, or of an edit of the plan, is none.
+    """
+    return [
+        row
+        for row in state.suspensions_of(node.step_id)
+        if read_reason_code(row.reason_code) is ReasonCode.APPROVAL
+        and row.tool == node.tool
+        and row.origin != Origin.PLAN_MUTATION
+    ]
+
+
+def _showed_high(row: SuspensionRow) -> bool:
+    return bool(decode(row.facts)["policy"].get("effectiveTier") == HitlTier.HIGH)
 
 
 def _arguments(
     state: RunState, node: Node, tool: ToolDescriptor
-) -> tuple[Mapping[str, Json], Mapping[str, Json], Mapping[str, str]]:
-    """Arguments; answers that are no arguments of the tool; arguments that a reference left empty."""
+) -> tuple[Mapping[str, Json], Mapping[str, Json], Mapping[str, str], tuple[CallEdit, ...]]:
+    """Arguments; answers that are none; arguments that a reference left empty; edits made on cards."""
     args: dict[str, Json] = dict(node.args)
+    edits: list[CallEdit] = []
     unresolved = _resolve(state, args) if node.uses else {}
     answers: dict[str, Json] = {}
     if state.suspensions:
         for row in state.suspensions_of(node.step_id):
             # What another tool was told, whose place this one has taken, is in the arguments already.
-            answered = row.status == "answered" and row.tool == node.tool
-            if answered and read_reason_code(row.reason_code) is ReasonCode.CLARIFICATION:
+            if row.tool != node.tool:
+                continue
+            if row.status == "answered" and read_reason_code(row.reason_code) is ReasonCode.CLARIFICATION:
                 for name, value in answer_body(state, row).items():
                     (args if name in tool.args_by_name else answers)[name] = value
-    return args, answers, {name: why for name, why in unresolved.items() if name not in args}
+            elif row.status == "superseded" and (changes := changes_of(state, row)):
+                edits.append(_edit(state, row, args, changes))
+                args = apply_edit(args, changes)
+    unmet = {name: why for name, why in unresolved.items() if name not in args}
+    return args, answers, unmet, tuple(edits)
+
+
+def _edit(
+    state: RunState, row: SuspensionRow, args: Mapping[str, Json], changes: Mapping[str, Json]
+) -> CallEdit:
+    editor = decided_by(state, row)
+    return CallEdit(
+        suspend_id=row.suspend_id,
+        by=editor.id,
+        display=editor.name,
+        at=str(state.payload(f"answer:{row.suspend_id}")["at"]),
+        before={name: args[name] for name in changes if name in args},
+        after={name: value for name, value in changes.items() if value is not None},
+    )
+
+
+def changes_of(state: RunState, row: SuspensionRow) -> Mapping[str, Json]:
+    """What the edit that superseded a card changed; empty where it was no edit, or was erased."""
+    stored = state.payload(f"answer:{row.suspend_id}") or {}
+    return cast("Mapping[str, Json]", stored.get("edit", {}))
 
 
 def _resolve(state: RunState, args: dict[str, Json]) -> dict[str, str]:
@@ -93,7 +141,7 @@ def _nothing_at(reference: Reference) -> str:
 def answer_body(state: RunState, row: SuspensionRow) -> Mapping[str, Json]:
     """What a person answered; empty where the payload was erased."""
     stored = state.payload(f"answer:{row.suspend_id}")
-    return cast("Mapping[str, Json]", stored["body"]) if stored else {}
+    return cast("Mapping[str, Json]", stored.get("body", {})) if stored else {}
 
 
 def decided_by(state: RunState, row: SuspensionRow) -> Principal:
@@ -110,17 +158,8 @@ def decided_by(state: RunState, row: SuspensionRow) -> Principal:
 
 
 def given_approval(state: RunState, node: Node) -> GivenApproval | None:
-    """The unconsumed answer to the step's latest approval card; an earlier one was overtaken by it.
-
-    An approval of another tool's call, or of an edit of the plan, is none.
-    """
-    cards = [
-        row
-        for row in state.suspensions_of(node.step_id)
-        if read_reason_code(row.reason_code) is ReasonCode.APPROVAL
-        and row.tool == node.tool
-        and row.origin != Origin.PLAN_MUTATION
-    ]
+    """The unconsumed answer to the step's latest approval card; an earlier one was overtaken by it."""
+    cards = _gates(state, node)
     if not cards or cards[-1].status != "approved" or cards[-1].consumed:
         return None
     row = cards[-1]

@@ -101,7 +101,7 @@ async def _journal(segment: Segment, effect: _Effect, leaf: Execute, *, seen: in
         args=args,
         attempt=given.node.since if given.node.since > 1 else None,
     )
-    if leaf.verdict.allowed:
+    if leaf.verdict.allowed and leaf.approval is None:
         segment.audit(
             entry(
                 segment,

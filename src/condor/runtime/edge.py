@@ -65,10 +65,7 @@ def claim_of(key: str | None, wanted: StartRun) -> RequestClaim | None:
     """
     if key is None:
         return None
-    if not 0 < len(key) <= _KEY_CHARS_MAX or not (key.isascii() and key.isprintable()):
-        raise RefusedInput(
-            f"the idempotency key cannot be kept: take 1 to {_KEY_CHARS_MAX} printable ASCII characters"
-        )
+    check_key(key)
     asked = {
         "request": wanted.request,
         "plan": wanted.plan,
@@ -80,6 +77,18 @@ def claim_of(key: str | None, wanted: StartRun) -> RequestClaim | None:
     except ValueError as fault:
         raise RefusedInput(f"what is asked cannot be kept: {fault}") from None
     return RequestClaim(principal_id=wanted.principal.id, key=key, digest=digest)
+
+
+def check_key(key: str) -> None:
+    """The caller's own word for one request.
+
+    Raises:
+        RefusedInput: it cannot be kept.
+    """
+    if not 0 < len(key) <= _KEY_CHARS_MAX or not (key.isascii() and key.isprintable()):
+        raise RefusedInput(
+            f"the idempotency key cannot be kept: take 1 to {_KEY_CHARS_MAX} printable ASCII characters"
+        )
 
 
 def allowed_autonomy(autonomy: object, principal: Principal) -> str:

@@ -13,13 +13,21 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from condor.core.errors import OurBug, RecordDamaged, RefusedInput, StoreUnavailable, UnknownId
+from condor.core.errors import (
+    OurBug,
+    RecordDamaged,
+    RefusedInput,
+    RunNotSuspendedError,
+    StoreUnavailable,
+    UnknownId,
+)
 from condor.core.run import TERMINAL, Principal, RunEvent, RunStatus
 from condor.ports.encoding import decode
 from condor.ports.store import Conflict
 from condor.pump.loop import drive
 from condor.pump.phases.admit import StartRun, admit
 from condor.pump.phases.dispatch import dispatch
+from condor.pump.phases.edit_call import EditCall, Edited, edit_call
 from condor.pump.phases.fail import end_failed, readable
 from condor.pump.phases.halt import expire, stop
 from condor.pump.phases.plan import plan
@@ -30,9 +38,9 @@ from condor.pump.state import StateUnreadable
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine
 
-    from condor.core.ids import RunId, SessionId
+    from condor.core.ids import RunId, SessionId, SuspendId
     from condor.ports.dispatcher import Dispatcher
-    from condor.ports.store import Claimed, RequestClaim, StoredRun
+    from condor.ports.store import Claimed, RequestClaim, StoredRun, SuspensionRow
     from condor.runtime.hub import EventHub
 
 _log = logging.getLogger(__name__)
@@ -127,6 +135,41 @@ class Runtime:
         if accepted.segment is None:
             self._wake(accepted.run_id)
         return accepted, accepted.segment
+
+    async def edit(self, wanted: EditCall) -> SuspendId:
+        """Take one edit of a call on its card; the card with which the edited call asks.
+
+        Raises:
+            UnknownId, AnswerRefused, RefusedInput: nothing was changed.
+            RunNotSuspendedError: the edit was taken, but its step came to an end before it could ask.
+        """
+        edited = await self._followed_up("edit", self._edit(wanted))
+        run_id, step_id = edited.accepted.run_id, edited.accepted.step_id
+        newer = await self._asked_after(run_id, step_id, edited.generation)
+        if newer is None:
+            raise RunNotSuspendedError(
+                f"the edit was taken, but step {step_id} ended before it asked; see `condor show {run_id}`"
+            )
+        return newer.suspend_id
+
+    async def _edit(self, wanted: EditCall) -> tuple[Edited, Segment | None]:
+        edited = await edit_call(wanted, self._ports)
+        if edited.accepted.segment is None:
+            self._wake(edited.accepted.run_id)
+        return edited, edited.accepted.segment
+
+    async def _asked_after(self, run_id: str, step_id: str, generation: int) -> SuspensionRow | None:
+        """The card that a step asks with after one of a generation; None when the run rests without one."""
+        with self._hub.watching(run_id) as woken:
+            while True:
+                woken.clear()
+                stored = await self._ports.store.load(run_id)
+                rows = stored.suspensions if stored else ()
+                later = (row for row in rows if row.step_id == step_id and row.generation > generation)
+                found = next(later, None)
+                if found is not None or stored is None or stored.run.status in AT_REST:
+                    return found
+                await woken.wait()
 
     async def stop(self, run_id: str, principal: Principal, reason: str = "") -> None:
         """Stop a run: cards are withdrawn, what is in flight finishes, then it closes as aborted.

@@ -51,6 +51,8 @@ def suspension_json(row: SuspensionRow, payloads: Mapping[str, bytes]) -> dict[s
         "requesterMayAnswer": facts["requesterMayAnswer"] and not facts["requesterExcluded"],
         "requesterExcluded": facts["requesterExcluded"],
     }
+    if facts.get("editors"):
+        found["editors"] = facts["editors"]
     if row.status != "pending":
         answer = _payload(payloads, f"answer:{row.suspend_id}") or {}
         found["decidedBy"] = row.decided_by
@@ -58,6 +60,8 @@ def suspension_json(row: SuspensionRow, payloads: Mapping[str, bytes]) -> dict[s
         found["decidedByDisplay"] = answer.get("by", {}).get("display") or row.decided_by
         if isinstance(answer.get("body"), dict) and answer["body"].get("reason"):
             found["reason"] = answer["body"]["reason"]
+        if "edit" in answer:
+            found["edit"] = masked(answer["edit"])
     return found
 
 

@@ -24,6 +24,7 @@ from condor.server.routes import (
     chat,
     health,
     live,
+    editing,
     policy,
     runs,
     session,
@@ -53,6 +54,7 @@ _SHAPES: Final = (
     shapes.ResumeBody,
     shapes.StopBody,
     shapes.SessionBody,
+    shapes.EditBody,
     shapes.ExplainBody,
     shapes.TokenBody,
     shapes.ChatBody,
@@ -91,7 +93,7 @@ def create_app(
     )
     app.state.edge = edge
     # Each on its own: a router in a router is searched anew for every request.
-    for module in (runs, answering, suspensions, session, policy, audit, live, chat, agui):
+    for module in (runs, answering, editing, suspensions, session, policy, audit, live, chat, agui):
         app.include_router(module.router, prefix="/api/v1")
     # Where AG-UI clients look for it.
     app.include_router(agui.router, include_in_schema=False)

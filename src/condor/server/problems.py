@@ -156,6 +156,12 @@ PROBLEMS: Final[Mapping[str, ProblemKind]] = {
         "The chat's last run has not ended, so it cannot be asked again.",
         "Answer or stop it first.",
     ),
+    "not_editable": _kind(
+        409,
+        "Not to be edited",
+        "The card is no approval of a call, or its tool allows no edit.",
+        "Deny it with a reason and ask anew; a card that takes an edit has an `editSchema`.",
+    ),
     # 422: what was said cannot be taken
     "invalid_input": _kind(422, "Not understood", "The input does not have its shape.", _WRITE_AGAIN),
     "malformed_json": _kind(
@@ -167,6 +173,13 @@ PROBLEMS: Final[Mapping[str, ProblemKind]] = {
     "duplicate_key": _kind(422, "A key twice", "An object says one key twice.", "Say it once."),
     "invalid_answer": _kind(
         422, "Not an answer to this card", "The answer does not have the card's `resumeSchema`.", _WRITE_AGAIN
+    ),
+    "invalid_edit": _kind(
+        422,
+        "Not an edit of this card",
+        "It names an argument that may not be edited, gives it a value that it does not take, or changes "
+        "nothing.",
+        "See the card's `editSchema`; the card stays as it was.",
     ),
     "invalid_plan": _kind(422, "Not a plan", "The plan cannot be read or compiled.", _WRITE_AGAIN),
     "cyclic_plan": _kind(422, "A plan in a circle", "Steps wait for each other.", _WRITE_AGAIN),

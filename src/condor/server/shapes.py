@@ -66,6 +66,12 @@ class ResumeBody(_Closed):
     resume_data: Any = Field(alias="resumeData")
 
 
+class EditBody(_Closed):
+    """Arguments to change on a card, of its `editSchema`."""
+
+    args: Any = Field(description="By name; null takes an argument out that the tool can do without.")
+
+
 class StopBody(_Closed):
     """Why a run is stopped."""
 

@@ -33,6 +33,7 @@ class ToolOptions(TypedDict, total=False):
     roles: Collection[str]
     approver_roles: Collection[str]
     requester_excluded: bool
+    editable: Collection[str]
     alias_group: str | None
     alias_fidelity: Literal["equal", "degraded"] | None
     alias_args: Callable[[str, Mapping[str, Json]], Mapping[str, Json] | None] | None
@@ -89,7 +90,7 @@ def tool(
             )
         given = dict(options)
         specs = given.pop("args", None)
-        for key in ("ops", "roles", "approver_roles"):
+        for key in ("ops", "roles", "approver_roles", "editable"):
             words = given.get(key, ())
             # A bare string is handed on as it is, to be refused rather than taken for its letters.
             given[key] = words if isinstance(words, str) else frozenset(words)

@@ -42,6 +42,12 @@ def suspend_card(
         card["message"] = request.message
     if request.evidence:
         card["evidence"] = masked(request.evidence)
+    if request.edit_schema:
+        card["editSchema"] = request.edit_schema  # type: ignore[assignment]
+        if request.edit_ui:
+            card["editUiSchema"] = request.edit_ui  # type: ignore[assignment]
+    if request.edits:
+        card["edits"] = masked([edit.to_json() for edit in request.edits])
     if expires_at is not None:
         card["expiresAt"] = expires_at
     if request.verdict is not None:

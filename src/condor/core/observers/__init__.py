@@ -8,6 +8,8 @@ from condor.core.observers.closing import (
     Closing,
     Notice,
     compose_closing,
+    ended,
+    unended,
 )
 
 __all__ = [
@@ -19,4 +21,6 @@ __all__ = [
     "Notice",
     "StepEvidence",
     "compose_closing",
+    "ended",
+    "unended",
 ]

@@ -31,6 +31,11 @@ class StepEvidence:
     declined_by: str = ""
     #: What they wrote beside it.
     reason: str = ""
+    #: Who approved it and wrote why; both empty where nobody wrote anything.
+    approved_by: str = ""
+    approved_why: str = ""
+    #: Who edited the call before it was approved, as texts call them.
+    edited_by: tuple[str, ...] = ()
     #: The step was handed to its tool at least once.
     attempted: bool = False
     #: The step had a card, answered or not.

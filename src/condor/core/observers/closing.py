@@ -23,6 +23,9 @@ CORRECTION_PREFIX = "⚠ Correction:"
 NOT_COMPLETED_PREFIX = "⚠ Not completed:"
 NOT_EXECUTED_PREFIX = "⚠ Not executed:"
 _SIGN = "⚠"
+#: What a sentence ends with, and the quotes that may stand after it.
+_ENDS = (".", "?", "!", "…")
+_QUOTES = "”»\"'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +64,17 @@ def _told_apart(notices: list[Notice]) -> tuple[Notice, ...]:
     )
 
 
+def ended(text: str) -> str:
+    """A sentence with its end: a full stop where it has none of its own, also inside its quotes."""
+    text = text.rstrip()
+    return text if text.rstrip(_QUOTES)[-1:] in _ENDS else f"{text}."
+
+
+def unended(text: str) -> str:
+    """Foreign words to stand inside a sentence: without a full stop of their own."""
+    return text.rstrip(" .")
+
+
 def escape_sign(text: str) -> str:
     """Foreign text without the sign that opens our notices."""
     return text.replace(_SIGN, "(!)")
@@ -78,10 +92,16 @@ def _visible(char: str) -> str:
 
 
 def _said(step: StepEvidence) -> str:
-    if not step.instead_of:
-        return escape_sign(step.sentence)
-    why = f": {step.instead_why}" if step.instead_why else ""
-    return escape_sign(f"{step.sentence} ({step.stand_in} stood in for {step.instead_of}{why}.)")
+    said = [step.sentence]
+    if step.instead_of:
+        why = f": {step.instead_why}" if step.instead_why else ""
+        said.append(f"({ended(f'{step.stand_in} stood in for {step.instead_of}{why}')})")
+    if step.edited_by:
+        said.append(f"(Edited by {' and '.join(step.edited_by)} before it was approved.)")
+    if step.approved_why:
+        who = f"Approved by {step.approved_by}" if step.tool else step.approved_by
+        said.append(f"({who}: {one_line(ended(step.approved_why))})")
+    return escape_sign(" ".join(said))
 
 
 def _notice(step: StepEvidence) -> Notice:
@@ -93,17 +113,20 @@ def _notice(step: StepEvidence) -> Notice:
 def _explained(step: StepEvidence) -> tuple[str, str]:
     """Whether it was tried or never begun, and why, in one sentence."""
     noun = step.noun
-    detail = f": {step.message.rstrip(' .')}" if step.message else ""
+    detail = f": {unended(step.message)}" if step.message else ""
     if step.status is StepStatus.UNKNOWN:
-        return "not-completed", f"it is not known whether {noun} happened{detail}. Check the record."
+        return (
+            "not-completed",
+            f"{ended(f'it is not known whether {noun} happened{detail}')} Check the record.",
+        )
     if step.status is StepStatus.FAILED:
-        return "not-completed", f"{noun} failed{detail}."
+        return "not-completed", ended(f"{noun} failed{detail}")
     if step.status is StepStatus.DEGRADED and step.instead_of:
         why = f": {step.instead_why}" if step.instead_why else ""
         done = f" Instead: {step.sentence}" if step.sentence else ""
-        return "not-completed", f"{step.instead_of} was not done{why}.{done}"
+        return "not-completed", f"{ended(f'{step.instead_of} was not done{why}')}{done}"
     if step.status is StepStatus.DEGRADED:
-        return "not-completed", f"{noun} was done only in part{detail}."
+        return "not-completed", ended(f"{noun} was done only in part{detail}")
     return _why_skipped(step, detail)
 
 
@@ -111,19 +134,19 @@ def _why_skipped(step: StepEvidence, detail: str) -> tuple[str, str]:
     noun = step.noun
     match step.code:
         case "denied":
-            why = f" ({step.reason})" if step.reason else ""
+            why = f" ({unended(step.reason)})" if step.reason else ""
             return "not-completed", f"{noun} was declined by {step.declined_by}{why}. It was not run."
         case "denied_before":
             return "not-completed", f"{noun} was declined before in this run and was not asked again."
         case "expired":
             return "not-completed", f"{noun} was not approved in time. It was not run."
         case "role":
-            return "not-executed", f"{noun} {step.message}."
+            return "not-executed", ended(f"{noun} {step.message}")
         case _ if step.attempted:
-            return "not-completed", f"{noun} was not done{detail}."
+            return "not-completed", ended(f"{noun} was not done{detail}")
         case _ if step.waiting:
             return "not-completed", f"{noun} was still waiting for an answer at the end. It was not run."
         case _ if step.gated:
             return "not-completed", f"{noun} was asked about, but the run ended before it. It was not run."
         case _:
-            return "not-executed", f"{noun} was not reached{detail}."
+            return "not-executed", ended(f"{noun} was not reached{detail}")

@@ -88,8 +88,10 @@ class ToolDescriptor:
     roles: frozenset[str] = frozenset()
     #: Who may answer its cards; empty means ``roles``.
     approver_roles: frozenset[str] = frozenset()
-    #: The person who asked may not approve (four eyes).
+    #: The person who asked may not approve (four eyes), nor may a person who edited the call.
     requester_excluded: bool = False
+    #: Arguments that a person who may answer its approval card may edit there; never whom it is about.
+    editable: frozenset[str] = frozenset()
     #: Tools of one group can stand in for each other; a tool of several names them with commas between.
     alias_group: str | None = None
     alias_fidelity: Literal["equal", "degraded"] | None = None
@@ -129,11 +131,12 @@ class ToolDescriptor:
     def __post_init__(self) -> None:
         """Refuse a descriptor that contradicts itself."""
         _check_name(self.name)
-        for key in ("ops", "roles", "approver_roles"):
+        for key in ("ops", "roles", "approver_roles", "editable"):
             object.__setattr__(self, key, _words(self.name, key, getattr(self, key)))
         _check_class(self)
         _check_ops(self)
         _check_args(self)
+        _check_editable(self)
         _check_options(self)
         object.__setattr__(self, "args_by_name", {arg.name: arg for arg in self.args})
         try:
@@ -228,6 +231,17 @@ def _check_args(tool: ToolDescriptor) -> None:
         )
 
 
+def _check_editable(tool: ToolDescriptor) -> None:
+    """Edits are checked against the argument's own shape, and no edit changes what kind of call it is."""
+    for name in sorted(tool.editable):
+        if all(arg.name != name for arg in tool.args):
+            raise RegistrationRefused(f"tool {tool.name}: editable names {show(name)}, which is no argument")
+        if name == tool.op_arg:
+            raise RegistrationRefused(
+                f"tool {tool.name}: {name} says which op it is, and an edit may not change that"
+            )
+
+
 def _check_options(tool: ToolDescriptor) -> None:
     if tool.on_deny not in ("abort", "skip"):
         raise RegistrationRefused(f"tool {tool.name}: on_deny is {show(tool.on_deny)}; take abort or skip")
@@ -242,7 +256,10 @@ def _check_options(tool: ToolDescriptor) -> None:
 
 def _described(tool: ToolDescriptor) -> dict[str, object]:
     """What a person who approves relies on; code and prose that cards do not show stay out."""
+    # Named only where there are any: the digest of a tool that allows no edit is what it was before edits.
+    edits = {"editable": sorted(tool.editable)} if tool.editable else {}
     return {
+        **edits,
         "name": tool.name,
         "title": tool.title,
         "policyClass": tool.policy_class,

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from condor.core.ids import Digest, Json, StepId
     from condor.core.policy.verdict import PolicyVerdict
+    from condor.core.suspend.edit import CallEdit
     from condor.core.suspend.reason import Origin, ReasonCode
 
 
@@ -48,6 +49,11 @@ class SuspendRequest:
     #: The requester may answer too, whatever the roles say (clarifications).
     requester_may_answer: bool = False
     requester_excluded: bool = False
+    #: Form of the arguments that may be edited on the card; empty where none may.
+    edit_schema: Mapping[str, object] = field(default_factory=dict)
+    edit_ui: Mapping[str, object] = field(default_factory=dict)
+    #: Edits that made the call what it is, oldest first.
+    edits: tuple[CallEdit, ...] = ()
     #: Digest of the call and ``verb target`` of its effects: what a denial of this card denies.
     call_digest: Digest | None = None
     effects: frozenset[str] = frozenset()

@@ -10,12 +10,12 @@ import contextlib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from condor.core.observers import ClaimEvidence, Closing, StepEvidence, compose_closing
+from condor.core.observers import ClaimEvidence, Closing, StepEvidence, compose_closing, ended, unended
 from condor.core.outcome import FULFILLED, SETTLED, StepStatus, run_end
 from condor.core.recovery.limits import BY_NAME
 from condor.core.run import SYSTEM, EventKind, Principal, RunStatus, TransitionCause
-from condor.ports.store import Decide, StepRow
-from condor.pump.call import answer_body, decided_by
+from condor.ports.store import Decide, StepRow, SuspensionRow
+from condor.pump.call import answer_body, changes_of, decided_by
 from condor.pump.phases.result import Done, PhaseResult
 from condor.pump.plan_mutation_card import left_as
 from condor.pump.segment import Segment, entry, is_open
@@ -54,7 +54,7 @@ def stage_failure(segment: Segment, moves: Staging, why: str) -> None:
     """Stage the end of a run that a fault of ours has stopped: all that is known of its steps is said."""
     stage_withdrawals(segment, moves)
     _drop_open_steps(segment, moves)
-    known = replace(evidence_of(segment), halted=f"The run has failed: {why}.")
+    known = replace(evidence_of(segment), halted=ended(f"The run has failed: {why}"))
     _stage_text(segment, compose_closing(known), moves)
     _stage_terminal(segment, moves, RunStatus.FAILED, "bug", actor=SYSTEM.id)
 
@@ -186,7 +186,7 @@ def _halted(segment: Segment) -> str:
     match halt["cause"]:
         case "stopped":
             reason = (segment.state.payload("halt") or {}).get("reason")
-            why = f" ({reason})" if reason else ""
+            why = f" ({unended(reason)})" if reason else ""
             return f"The run was stopped by {Principal.from_json(halt['by']).name}{why}."
         case "breaker":
             return _why_the_breaker_opened(halt["stop"])
@@ -228,10 +228,24 @@ def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
         gated=bool(cards),
         waiting=bool(cards) and cards[-1].status in ("pending", "withdrawn"),
         **_stood_in(segment, node),
+        **_approved(segment, cards),
     )
 
 
-def _stood_in(segment: Segment, node: Node) -> dict[str, str]:
+def _approved(segment: Segment, cards: list[SuspensionRow]) -> dict[str, Any]:
+    """What people wrote beside the approval, and who edited the call before it."""
+    state = segment.state
+    granted = next((card for card in reversed(cards) if card.status == "approved"), None)
+    if granted is None:
+        return {}
+    edited = dict.fromkeys(decided_by(state, card).name for card in cards if changes_of(state, card))
+    found: dict[str, Any] = {"edited_by": tuple(edited)}
+    if reason := str(answer_body(state, granted).get("reason") or "").strip():
+        found |= {"approved_by": decided_by(state, granted).name, "approved_why": reason}
+    return found
+
+
+def _stood_in(segment: Segment, node: Node) -> dict[str, Any]:
     """For what the step's tool stands in, and why, as texts say it."""
     if not node.instead_of:
         return {}
@@ -261,7 +275,7 @@ def _sentence(segment: Segment, node: Node, value: Any) -> str:
     """The tool's own sentence, or a plain one where it has none or throws."""
     state = segment.state
     if node.kind == "approval":
-        return f"Approved: “{node.title}”."
+        return ended(f"Approved: “{node.title}”")
     tool = segment.ports.toolbox.find(node.tool)
     if tool is None:
         return f"{node.tool}: done."

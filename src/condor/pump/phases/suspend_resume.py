@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from condor.core.audit import AuditEntry, encode_entry
+from condor.core.audit import AuditEntry, Decision, encode_entry
 from condor.core.compiler.leaves.tool_call import contract_now
 from condor.core.errors import (
     AlreadyDecided,
@@ -29,7 +29,7 @@ from condor.core.suspend import Answer, Origin, ReasonCode, read_reason_code, re
 from condor.core.values import dataclass
 from condor.ports.encoding import decode
 from condor.ports.store import Conflict, Decide, StoredRun, SuspensionRow, SuspensionStatus, Transition
-from condor.pump.call import call_of, decided_by
+from condor.pump.call import call_of, changes_of, decided_by
 from condor.pump.phases.fail import readable
 from condor.pump.phases.halt import halt_run
 from condor.pump.plan_mutation_card import edit_contract, left_as
@@ -74,22 +74,22 @@ async def answer(resume: ResumeRun, ports: PumpPorts) -> Accepted:
         AnswerRefused: its subclass says why; the card and the run are as they were.
     """
     for _ in range(_RACES_MAX):
-        stored, row = await _find(resume, ports)
-        state = await _readable(stored, ports)
+        stored, row = await find_card(resume, ports)
+        state = await readable_state(stored, ports)
         reading = _read(resume, state, row)
-        await _check_right(resume, state, row, ports)
-        _check_open(state, row)
+        await check_right(resume, state, row, ports)
+        check_open(state, row)
         segment = Segment(state, ports)
         try:
             return await _decide(segment, row, reading, resume.principal)
         except (LookAgain, RunLost):
             continue
         except Conflict as conflict:
-            raise _lost(conflict, state) from None
+            raise lost_error(conflict, state) from None
     raise OurBug(f"answers to run {resume.run_id} keep overtaking this one")
 
 
-async def _readable(stored: StoredRun, ports: PumpPorts) -> RunState:
+async def readable_state(stored: StoredRun, ports: PumpPorts) -> RunState:
     """The run's state; a run whose stored state is corrupt ends as failed."""
     try:
         return await readable(stored, ports)
@@ -99,7 +99,12 @@ async def _readable(stored: StoredRun, ports: PumpPorts) -> RunState:
         ) from None
 
 
-async def _find(resume: ResumeRun, ports: PumpPorts) -> tuple[StoredRun, SuspensionRow]:
+async def find_card(resume: ResumeRun, ports: PumpPorts) -> tuple[StoredRun, SuspensionRow]:
+    """The card that is to be answered, and its run.
+
+    Raises:
+        UnknownId: there is none.
+    """
     run_id = resume.run_id
     if run_id is None:
         known = await ports.store.suspension(resume.suspend_id)
@@ -147,7 +152,12 @@ def _read(resume: ResumeRun, state: RunState, row: SuspensionRow) -> Answer:
     return read_resume(reason, schema, resume.data)
 
 
-async def _check_right(resume: ResumeRun, state: RunState, row: SuspensionRow, ports: PumpPorts) -> None:
+async def check_right(resume: ResumeRun, state: RunState, row: SuspensionRow, ports: PumpPorts) -> None:
+    """Refuse, and audit, who may not answer the card.
+
+    Raises:
+        NotAnApprover: they may not.
+    """
     refusal = may_not_answer(resume.principal, row)
     if refusal is None:
         return
@@ -168,13 +178,20 @@ def may_not_answer(principal: Principal, row: SuspensionRow) -> str | None:
     is_requester = principal.id == facts["requester"]
     if facts["requesterExcluded"] and is_requester:
         return f"{principal.name} asked for this; another person must decide"
+    if facts["requesterExcluded"] and principal.id in facts.get("editors", ()):
+        return f"{principal.name} edited this call; another person must decide"
     roles = frozenset(facts["answerRoles"])
     if not roles or roles & principal.roles or (facts["requesterMayAnswer"] and is_requester):
         return None
     return f"{principal.name} may not answer this card; it takes {' or '.join(sorted(roles))}"
 
 
-def _check_open(state: RunState, row: SuspensionRow) -> None:
+def check_open(state: RunState, row: SuspensionRow) -> None:
+    """Refuse what comes too late.
+
+    Raises:
+        AnswerRefused: its subclass says what came first.
+    """
     if row.status != "pending":
         raise closed_error(state, row)
     if state.status in TERMINAL:
@@ -186,11 +203,14 @@ def closed_error(state: RunState, row: SuspensionRow) -> AnswerRefused:
     match row.status:
         case "expired":
             return SuspensionExpired(f"the card expired at {row.expires_at}; nothing was run")
-        case "superseded":
-            newer = next(
-                (card.suspend_id for card in state.open_suspensions() if card.step_id == row.step_id), None
+        case "superseded" if changes_of(state, row):
+            editor = decided_by(state, row).name
+            return StaleSuspension(
+                f"{editor} edited the call at {row.decided_at or 'an unknown time'}",
+                next_suspend_id=_newer(state, row),
             )
-            return StaleSuspension("a newer card took its place", next_suspend_id=newer)
+        case "superseded":
+            return StaleSuspension("a newer card took its place", next_suspend_id=_newer(state, row))
         case _:
             return AlreadyDecided(
                 decision=row.status,
@@ -199,7 +219,13 @@ def closed_error(state: RunState, row: SuspensionRow) -> AnswerRefused:
             )
 
 
-def _lost(conflict: Conflict, state: RunState) -> AnswerRefused:
+def _newer(state: RunState, row: SuspensionRow) -> str | None:
+    """The open card that took this one's place."""
+    return next((card.suspend_id for card in state.open_suspensions() if card.step_id == row.step_id), None)
+
+
+def lost_error(conflict: Conflict, state: RunState) -> AnswerRefused:
+    """What to tell who lost the compare-and-set."""
     row = conflict.suspension
     if conflict.kind == "expired" and row is not None:
         return SuspensionExpired(f"the card expired at {row.expires_at}; nothing was run")
@@ -226,7 +252,7 @@ async def _decide(segment: Segment, row: SuspensionRow, given: Answer, principal
         by=principal.id,
         answer=f"answer:{row.suspend_id}",
     )
-    _record(segment, row, given, decision, principal, moves)
+    audit_decision(segment, row, _word_of(given, decision), principal, moves, given.reason)
     # Known to the closing text, if the answer ends the run in this same unit.
     state.suspensions[row.suspend_id] = replace(row, status=decision, decided_by=principal.id)
     ports.faults("answer.checked")
@@ -239,7 +265,7 @@ async def _decide(segment: Segment, row: SuspensionRow, given: Answer, principal
             return Accepted(run_id=state.run_id, step_id=row.step_id, segment=None)
     else:
         _reopen(segment, row, given)
-    return await _go_on(segment, moves, row.step_id, stale=drift)
+    return await go_on(segment, moves, row.step_id, stale=drift)
 
 
 def _status(given: Answer) -> SuspensionStatus:
@@ -277,22 +303,26 @@ def _edit_drift(state: RunState, row: SuspensionRow) -> str | None:
     return "the plan has been edited since the card was shown"
 
 
-def _record(
+def _word_of(given: Answer, status: SuspensionStatus) -> Decision:
+    words: dict[str, Decision] = {"approved": "approved", "denied": "denied", "superseded": "withdrawn"}
+    return words.get(status, "reconciled" if given.reason_code is ReasonCode.RECONCILE else "answered")
+
+
+def audit_decision(
     segment: Segment,
     row: SuspensionRow,
-    given: Answer,
-    status: SuspensionStatus,
+    decision: Decision,
     principal: Principal,
     moves: Staging,
+    reason: str = "",
 ) -> None:
+    """Stage the audit row of what a person decided about a card."""
     facts: Mapping[str, Any] = decode(row.facts)
     policy = facts["policy"]
-    words = {"approved": "approved", "denied": "denied", "superseded": "withdrawn"}
-    happened = "reconciled" if given.reason_code is ReasonCode.RECONCILE else "answered"
     segment.audit(
         entry(
             segment,
-            words.get(status, happened),
+            decision,
             step_id=row.step_id,
             approval_id=row.step_id,
             suspend_id=row.suspend_id,
@@ -306,7 +336,7 @@ def _record(
             promotions=tuple(policy.get("promotions", ())),
             rule_id=policy.get("ruleId"),
             contract_hash=row.contract_hash,
-            reason_digest=digest_of(given.reason) if given.reason else None,
+            reason_digest=digest_of(reason) if reason else None,
             actor=principal.id,
         ),
         moves,
@@ -338,7 +368,8 @@ def _reopen(segment: Segment, row: SuspensionRow, given: Answer) -> None:
     segment.facts.step(step)
 
 
-async def _go_on(segment: Segment, moves: Staging, step_id: StepId, *, stale: str | None = None) -> Accepted:
+async def go_on(segment: Segment, moves: Staging, step_id: StepId, *, stale: str | None = None) -> Accepted:
+    """Store the decision; what was parked is executing again, what is at work looks again."""
     state = segment.state
     rested = state.status is RunStatus.SUSPENDED
     moves.absorb(segment.take_facts())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
@@ -15,6 +16,8 @@ from condor.server.reading import read_model
 from condor.server.shapes import Accepted, ApproveBody, ResumeBody
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from condor.core.run import Principal
     from condor.server.edge import Edge
 
@@ -63,9 +66,23 @@ async def give(here: Edge, who: Principal, run_id: str, suspend_id: str, data: o
         Refused: ``too_many_requests``.
         UnknownId, AnswerRefused: nothing was changed.
     """
+    with counted(here, who):
+        await here.condor.resume(run_id, suspend_id, data, principal=who)
+
+
+@contextmanager
+def counted(here: Edge, who: Principal, *, taken: str = "taken") -> Iterator[None]:
+    """Count what becomes of an answer; those that had no right to be given, against who gives them.
+
+    Args:
+        taken: what it is counted as where it was taken.
+
+    Raises:
+        Refused: ``too_many_requests``.
+    """
     here.refusals.check(who.id)
     try:
-        await here.condor.resume(run_id, suspend_id, data, principal=who)
+        yield
     except (AnswerRefused, UnknownId) as refusal:
         if isinstance(refusal, NotAnApprover | UnknownId):
             here.refusals.count(who.id)
@@ -74,7 +91,7 @@ async def give(here: Edge, who: Principal, run_id: str, suspend_id: str, data: o
     except CondorError:
         here.metrics.answer("error")
         raise
-    here.metrics.answer("taken")
+    here.metrics.answer(taken)
 
 
-__all__ = ["give", "router"]
+__all__ = ["counted", "give", "router"]

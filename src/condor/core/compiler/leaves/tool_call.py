@@ -8,19 +8,20 @@ Law 3: the verdict is made again on every pass. An approval satisfies it once, f
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from condor.core.compiler.leaves.arguments import as_field, faulty_arguments, unknown_arguments
 from condor.core.compiler.leaves.step import Execute, LeafStep, NeedEvidence, Settle, Suspend
 from condor.core.ids import Digest, Json, SuspendId, digest_of
 from condor.core.outcome import InputField, NeedInput, StepOutcome, failed, skipped
-from condor.core.policy.classes import PolicyClass
+from condor.core.policy.classes import HitlTier, PolicyClass
 from condor.core.policy.descriptor import ArgSpec, ToolDescriptor, who_may_answer
 from condor.core.policy.resolve import policy_call
 from condor.core.policy.verdict import PolicyCall, PolicyContext, PolicyVerdict, evaluate_tool_policy
 from condor.core.recovery.substitution import CallFacts
 from condor.core.suspend.clarification_schema import clarification_resume_schema
+from condor.core.suspend.edit import CallEdit, edit_form
 from condor.core.suspend.evidence import CardEvidence
 from condor.core.suspend.identity import tool_contract
 from condor.core.suspend.payload import SuspendRequest
@@ -79,12 +80,26 @@ class ToolCallInput:
     #: What the record looks like now; None: not read yet.
     evidence: CardEvidence | None = None
     approval: GivenApproval | None = None
+    #: Edits that people made of this call, oldest first; they are in ``args`` already.
+    edits: tuple[CallEdit, ...] = ()
+    #: A card has asked whether this step may make a call of this tool: from then on a person decides.
+    was_gated: bool = False
+    #: A card of this step that another has superseded showed it as high: it does not fall.
+    was_high: bool = False
 
 
 def _context(given: ToolCallInput) -> PolicyContext:
     return PolicyContext(
         autonomy=given.autonomy, denied_effects=given.denied_effects, untrusted_plan=given.untrusted_plan
     )
+
+
+def _judged(given: ToolCallInput) -> tuple[PolicyCall, PolicyVerdict]:
+    """The call and what the policy says of it; an edit or a drift makes no call of a step less risky."""
+    call = policy_call(given.tool, given.args, registered=given.registered)
+    if given.was_high:
+        call = replace(call, hitl_tier=HitlTier.HIGH)
+    return call, evaluate_tool_policy(call, _context(given))
 
 
 def call_digest(tool: str, args: Mapping[str, Json]) -> Digest:
@@ -105,9 +120,8 @@ def tool_call_leaf(given: ToolCallInput) -> LeafStep:
     faults = faulty_arguments(given.tool, given.args, given.today, tuple(given.unresolved))
     if faults:
         return ask_for_arguments(given, faults)
-    call = policy_call(given.tool, given.args, registered=given.registered)
-    verdict = evaluate_tool_policy(call, _context(given))
-    if verdict.allowed:
+    call, verdict = _judged(given)
+    if verdict.allowed and not given.was_gated:
         # Nobody approves a read, so it has no contract.
         is_read = verdict.policy_class is PolicyClass.READ
         contract = Digest("") if is_read else _contract(given, call, verdict, {})
@@ -127,9 +141,9 @@ def _one_of(roles: frozenset[str]) -> str:
 
 
 def _gated(given: ToolCallInput, call: PolicyCall, verdict: PolicyVerdict) -> LeafStep:
-    """The policy says: a person decides."""
+    """The policy says, or has said of this step: a person decides."""
     # Where a person has said yes to this very step, the no to its twin is not about it.
-    if given.approval is None and _was_denied(given):
+    if given.approval is None and was_denied(given):
         return Settle(outcome=skipped("denied_before", "a person has declined exactly this call in this run"))
     if given.evidence is None and given.tool.preview is not None:
         return NeedEvidence(args=given.args)
@@ -153,13 +167,6 @@ def _gated(given: ToolCallInput, call: PolicyCall, verdict: PolicyVerdict) -> Le
             given, call, verdict, contract, versions=evidence.versions, approval=approval.suspend_id
         )
     return Suspend(request=_approval_request(given, call, verdict, contract, evidence, message=why))
-
-
-def _was_denied(given: ToolCallInput) -> bool:
-    """Whether a person has declined exactly this call in this run."""
-    return bool(given.denied_calls) and (
-        call_digest(given.tool.name, resolved_input(given)) in given.denied_calls
-    )
 
 
 def alerts_worsened(shown: tuple[Mapping[str, Json], ...], now: tuple[Mapping[str, Json], ...]) -> bool:
@@ -219,6 +226,7 @@ def _approval_request(
     message: str = "",
 ) -> SuspendRequest:
     tool = given.tool
+    edit_schema, edit_ui = edit_form_of(given)
     return SuspendRequest(
         step_id=given.node.step_id,
         reason=ReasonCode.APPROVAL,
@@ -240,6 +248,23 @@ def _approval_request(
         call_digest=call_digest(tool.name, resolved_input(given)),
         effects=call.effects,
         descriptor_digest=tool.digest,
+        edit_schema=edit_schema,
+        edit_ui=edit_ui,
+        edits=given.edits,
+    )
+
+
+def edit_form_of(given: ToolCallInput) -> tuple[dict[str, object], dict[str, object]]:
+    """JSON Schema and uiSchema of an edit of this call; empty where its tool allows none."""
+    specs = [spec for spec in given.tool.args if spec.name in given.tool.editable]
+    required = frozenset(spec.name for spec in specs if spec.required)
+    return edit_form([as_field(spec) for spec in specs], required, given.today)
+
+
+def was_denied(given: ToolCallInput) -> bool:
+    """Whether a person has declined exactly this call in this run."""
+    return bool(given.denied_calls) and (
+        call_digest(given.tool.name, resolved_input(given)) in given.denied_calls
     )
 
 
@@ -270,8 +295,7 @@ def call_facts(given: ToolCallInput, *, loses: bool = False) -> CallFacts:
 
 def contract_now(given: ToolCallInput, versions: Mapping[str, str]) -> Digest:
     """The contract of this call by today's descriptor and policy, for the record versions of a card."""
-    call = policy_call(given.tool, given.args, registered=given.registered)
-    return _contract(given, call, evaluate_tool_policy(call, _context(given)), versions)
+    return _contract(given, *_judged(given), versions)
 
 
 def ask_for_arguments(
@@ -307,8 +331,7 @@ def _clarification(
 ) -> Suspend:
     tool = given.tool
     schema, ui = clarification_resume_schema(fields, given.today)
-    call = policy_call(tool, given.args, registered=given.registered)
-    verdict = evaluate_tool_policy(call, _context(given))
+    call, verdict = _judged(given)
     return Suspend(
         request=SuspendRequest(
             step_id=given.node.step_id,
@@ -334,7 +357,7 @@ def _clarification(
 def reconcile_request(given: ToolCallInput, contract_hash: Digest, message: str) -> Suspend:
     """Ask a person whether an effect of unknown outcome happened."""
     tool = given.tool
-    call = policy_call(tool, given.args, registered=given.registered)
+    call, verdict = _judged(given)
     return Suspend(
         request=SuspendRequest(
             step_id=given.node.step_id,
@@ -344,7 +367,7 @@ def reconcile_request(given: ToolCallInput, contract_hash: Digest, message: str)
             tool=tool.name,
             op=call.op if isinstance(call.op, str) else None,
             args=given.args,
-            verdict=evaluate_tool_policy(call, _context(given)),
+            verdict=verdict,
             hitl_tier=tool.hitl_tier,
             resume_schema=resume_schema(ReasonCode.RECONCILE),
             headline=f"Did it happen? {tool.title or tool.name}",

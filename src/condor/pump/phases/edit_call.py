@@ -1,0 +1,198 @@
+"""Edit before approve: a person changes a call on its card. The card is superseded, and the call asks again.
+
+Law 1: an edit runs nothing and approves nothing; the same funnel draws the card of the edited call.
+Law 2: it is a compare-and-set like every answer: of an edit and an answer one wins, the other is told who.
+Law 3: an edit that the tool cannot show is refused while the card still stands.
+
+Checks in this order: the card exists (404), the edit has its shape (422), the principal may answer the card
+(403), the card is open, is the card of a call and allows edits (409); then the edited call as a whole (422).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from condor.core.compiler.leaves.tool_call import edit_form_of, was_denied
+from condor.core.errors import EditInvalid, NotEditable, OurBug, RefusedInput, StaleSuspension, ToolError
+from condor.core.ids import digest_of
+from condor.core.outcome import StepStatus
+from condor.core.run import EventKind
+from condor.core.suspend import Origin, apply_edit, read_edit
+from condor.core.values import dataclass
+from condor.ports.store import Conflict, Decide, SuspensionRow
+from condor.pump.call import call_of, changes_of, invocation_of
+from condor.pump.phases.suspend_resume import (
+    Accepted,
+    ResumeRun,
+    audit_decision,
+    check_open,
+    check_right,
+    find_card,
+    go_on,
+    lost_error,
+    readable_state,
+)
+from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment
+from condor.pump.staging import Staging
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from condor.core.compiler.leaves.tool_call import ToolCallInput
+    from condor.core.ids import Json
+    from condor.core.run import Principal
+    from condor.pump.state import RunState
+
+#: Each retry means that another answer to the same run won meanwhile.
+_RACES_MAX = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditCall:
+    """An edit as it reaches the runtime."""
+
+    suspend_id: str
+    #: Arguments to change, by name; null takes one out.
+    args: object
+    #: The signed-in principal.
+    principal: Principal
+    #: The caller's name for this edit: sent again under it, the same edit changes nothing more.
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """The edit is stored."""
+
+    accepted: Accepted
+    #: Generation of the superseded card; the card of the edited call has a later one.
+    generation: int
+    #: False where the same edit was taken before under the same key.
+    is_new: bool = True
+
+
+async def edit_call(wanted: EditCall, ports: PumpPorts) -> Edited:
+    """Take one edit.
+
+    Raises:
+        UnknownId: no such card.
+        AnswerRefused: its subclass says why; the card and the run are as they were.
+        RefusedInput: the key was used for another edit of this card.
+    """
+    resume = ResumeRun(
+        run_id=None, suspend_id=wanted.suspend_id, data=wanted.args, principal=wanted.principal
+    )
+    for _ in range(_RACES_MAX):
+        stored, row = await find_card(resume, ports)
+        state = await readable_state(stored, ports)
+        before = _taken_before(wanted, state, row)
+        if before is not None:
+            return before
+        given = _call(state, ports, row)
+        changes = _read(wanted, given)
+        await check_right(resume, state, row, ports)
+        check_open(state, row)
+        if given is None or changes is None:
+            raise NotEditable(_why_not(row))
+        await _check_edited(given, changes, state, ports)
+        segment = Segment(state, ports)
+        try:
+            accepted = await _supersede(segment, row, changes, wanted)
+        except (LookAgain, RunLost):
+            continue
+        except Conflict as conflict:
+            raise lost_error(conflict, state) from None
+        return Edited(accepted=accepted, generation=row.generation)
+    raise OurBug(f"answers to card {wanted.suspend_id} keep overtaking this edit")
+
+
+def _taken_before(wanted: EditCall, state: RunState, row: SuspensionRow) -> Edited | None:
+    """The same edit, sent again by who made it, under its key."""
+    if wanted.key is None or not changes_of(state, row) or row.decided_by != wanted.principal.id:
+        return None
+    stored = state.payload(f"answer:{row.suspend_id}")
+    if stored.get("key") != digest_of(wanted.key):
+        return None
+    if stored["edit"] != wanted.args:
+        raise RefusedInput(
+            "the idempotency key was used for another edit of this card; take a new one",
+            code="idempotency_key_reused",
+        )
+    accepted = Accepted(run_id=state.run_id, step_id=row.step_id, segment=None)
+    return Edited(accepted=accepted, generation=row.generation, is_new=False)
+
+
+def _call(state: RunState, ports: PumpPorts, row: SuspensionRow) -> ToolCallInput | None:
+    """The call on the card; None where the card is about something else."""
+    if row.origin != Origin.TOOL_POLICY:
+        return None
+    node = state.node(row.step_id)
+    tool = ports.toolbox.find(row.tool)
+    if tool is None:
+        raise StaleSuspension(
+            f"there is no tool {row.tool} in this process; start it with the tools of this run"
+        )
+    return call_of(state, ports, node, tool) if node.tool == row.tool else None
+
+
+def _read(wanted: EditCall, given: ToolCallInput | None) -> Mapping[str, Json] | None:
+    """The changes; None where nothing may be changed."""
+    schema = edit_form_of(given)[0] if given is not None else {}
+    return read_edit(schema, wanted.args) if schema else None
+
+
+def _why_not(row: SuspensionRow) -> str:
+    if row.origin == Origin.TOOL_POLICY:
+        return f"{row.tool} allows no edit on its card; deny it with a reason, and ask anew"
+    return f"this card is no approval of a call ({row.origin}); answer it as it is"
+
+
+async def _check_edited(
+    given: ToolCallInput, changes: Mapping[str, Json], state: RunState, ports: PumpPorts
+) -> None:
+    """Refuse an edit that changes nothing, that a person has declined, or that the tool cannot show."""
+    args = apply_edit(given.args, changes)
+    if args == given.args:
+        raise EditInvalid("the edit changes nothing: these are the arguments that the card shows")
+    edited = replace(given, args=args)
+    if was_denied(edited):
+        raise EditInvalid("a person has declined exactly this call in this run")
+    if given.tool.preview is not None:
+        try:
+            await ports.toolbox.preview(invocation_of(state, edited))
+        except ToolError as fault:
+            raise EditInvalid(f"the call as edited cannot be shown: {fault}") from fault
+
+
+async def _supersede(
+    segment: Segment, row: SuspensionRow, changes: Mapping[str, Json], wanted: EditCall
+) -> Accepted:
+    """Win the compare-and-set: the card is superseded and its step asks again, in one unit."""
+    editor, moves = wanted.principal, Staging()
+    moves.decide.append(Decide(suspend_id=row.suspend_id, status="superseded", decided_by=editor.id))
+    body: dict[str, object] = {"edit": changes, "by": editor.to_json(), "at": segment.ports.at()}
+    if wanted.key is not None:
+        body["key"] = digest_of(wanted.key)
+    segment.payload(f"answer:{row.suspend_id}", body, moves)
+    segment.event(
+        EventKind.SUSPENSION_CLOSED,
+        moves,
+        stepId=row.step_id,
+        suspendId=row.suspend_id,
+        status="superseded",
+        cause="edited",
+        by=editor.id,
+        answer=f"answer:{row.suspend_id}",
+    )
+    audit_decision(segment, row, "edited", editor, moves)
+    # Another input is another effect: the key of the call as it was is not the key of this one.
+    step = replace(segment.state.row(row.step_id).moved(StepStatus.PENDING, code=""), key=None)
+    segment.state.suspensions[row.suspend_id] = replace(row, status="superseded", decided_by=editor.id)
+    segment.state.put_step(step)
+    segment.facts.step(step)
+    segment.ports.faults("answer.checked")
+    return await go_on(segment, moves, row.step_id)
+
+
+__all__ = ["EditCall", "Edited", "edit_call"]
