@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             found = sample_here(options.contender, options.at_once, options.runs, options.directory)
             print(json.dumps(found))
         case "look":
-            print(json.dumps(asyncio.run(parked.look(options.path))))
+            print(json.dumps(asyncio.run(parked.look(options.path, options.count))))
         case "parked":
             _parked(options)
         case "document":
@@ -87,7 +87,9 @@ def _parser() -> argparse.ArgumentParser:
     sample.add_argument("--at-once", type=int, required=True)
     sample.add_argument("--runs", type=int, required=True)
     sample.add_argument("--directory", type=Path, required=True)
-    commands.add_parser("look").add_argument("path", type=Path)
+    look = commands.add_parser("look")
+    look.add_argument("path", type=Path)
+    look.add_argument("count", type=int)
     return parser
 
 

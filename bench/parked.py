@@ -7,6 +7,8 @@ store. Then a fresh process opens the database, and another an empty one to comp
 from __future__ import annotations
 
 import asyncio
+import dataclasses
+import datetime
 import gc
 import sys
 import tempfile
@@ -21,13 +23,14 @@ from bench.units import renamed, units_of_one_run
 from bench.workload import spread
 from condor import Condor
 from condor.core.suspend import ReasonCode, suspend_id
-from condor.ports.clock import SystemClock
+from condor.ports.cards import CardFilter
+from condor.ports.clock import SystemClock, timestamp
 from condor.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from condor.ports.store import Transition
+    from condor.ports.store import SuspensionRow, Transition
 
 #: Units handed to the store at once while the database is filled.
 _BATCH = 2_000
@@ -35,6 +38,8 @@ _BATCH = 2_000
 _APPROVED = 50
 #: A first screen.
 _CARDS = 50
+#: When the first card was opened; one a second after it.
+_BEGIN = datetime.datetime(2026, 11, 1, tzinfo=datetime.UTC)
 
 
 async def fill(path: Path, count: int) -> None:
@@ -55,7 +60,7 @@ def _clones(template: Sequence[Transition], count: int) -> Iterator[Transition]:
     born = template[0].create
     (card,) = [card for unit in template for card in unit.park]
     assert born is not None
-    for _ in range(count):
+    for number in range(count):
         run_id = clock.new_id("run")
         fresh = suspend_id(
             run_id=run_id,
@@ -70,11 +75,55 @@ def _clones(template: Sequence[Transition], count: int) -> Iterator[Transition]:
             card.suspend_id: fresh,
         }
         for unit in template:
-            yield renamed(unit, names)
+            clone = renamed(unit, names)
+            yield dataclasses.replace(clone, park=[_varied(row, number, count) for row in clone.park])
 
 
-async def look(path: Path) -> dict[str, object]:
-    """Open a database in this process and say what that took."""
+def _varied(row: SuspensionRow, number: int, count: int) -> SuspensionRow:
+    """A card as an inbox has them: a few people ask, about many patients; one in the whole lot is rare."""
+    rare = number == count - 1
+    return dataclasses.replace(
+        row,
+        requester=f"user-{number % 20}",
+        subject=f"Patient/pt-{number % 5_000}",
+        tier="low" if number % 2 else "high",
+        origin="plan_mutation" if rare else row.origin,
+        opened_at=timestamp(_BEGIN + datetime.timedelta(seconds=number)),
+    )
+
+
+def _filters(count: int) -> dict[str, CardFilter]:
+    """What a person narrows an inbox by; some leave half of it, some one card, some none."""
+    at = {share: timestamp(_BEGIN + datetime.timedelta(seconds=count * share / 10)) for share in (1, 9)}
+    return {
+        "everything": CardFilter(),
+        "tool": CardFilter(tool="order.refund"),
+        "a tool that nobody uses": CardFilter(tool="order.void"),
+        "tier": CardFilter(tier="low"),
+        "subject": CardFilter(subject="Patient/pt-77"),
+        "requester": CardFilter(requester="user-7"),
+        "requester and tier, which no card meets": CardFilter(requester="user-7", tier="high"),
+        "tool and tier": CardFilter(tool="order.refund", tier="low"),
+        "the one rare origin": CardFilter(origin="plan_mutation", tool="order.refund"),
+        "kind of none": CardFilter(reason_code="reconcile", tier="high"),
+        "oldest tenth": CardFilter(opened_until=at[1]),
+        "newest tenth": CardFilter(opened_from=at[9]),
+        "newest tenth of a requester": CardFilter(opened_from=at[9], requester="user-7"),
+    }
+
+
+async def _timed(condor: Condor, wanted: CardFilter) -> dict[str, float]:
+    """Milliseconds for the first cards that meet a filter, in either order, and how many there were."""
+    took, most = 0.0, 0
+    for order in ("oldest", "newest"):
+        began = time.perf_counter()
+        cards = await condor.pending(wanted, order=order, limit=_CARDS)
+        took, most = max(took, (time.perf_counter() - began) * 1e3), len(cards)
+    return {"ms": took, "cards": most}
+
+
+async def look(path: Path, count: int) -> dict[str, object]:
+    """Open a database of so many parked runs in this process and say what that took."""
     entered: dict[str, float] = {}
     gc.collect()
     before, began = _resident_mb(), time.perf_counter()
@@ -83,6 +132,7 @@ async def look(path: Path) -> dict[str, object]:
         cards = await condor.pending(limit=_CARDS)
         listed = time.perf_counter()
         after = _resident_mb()
+        filtered = {name: await _timed(condor, wanted) for name, wanted in _filters(count).items()}
         waits = []
         for card in cards[:_APPROVED]:
             entered.clear()
@@ -96,6 +146,7 @@ async def look(path: Path) -> dict[str, object]:
         "startUpMs": (opened - began) * 1e3,
         "firstCardsMs": (listed - opened) * 1e3,
         "cards": len(cards),
+        "filtered": filtered,
         "addedMb": after - before,
         "approved": len(waits),
         "approveToToolMs": spread(waits) if waits else None,
@@ -118,7 +169,8 @@ def measure_parked(count: int, directory: Path) -> dict[str, Any]:
         asyncio.run(fill(empty, 0))
         size = full.stat().st_size
         command = [sys.executable, "-m", "bench", "look"]
-        nothing, everything = run_apart([*command, str(empty)]), run_apart([*command, str(full)])
+        nothing = run_apart([*command, str(empty), "0"])
+        everything = run_apart([*command, str(full), str(count)])
     return {
         "v": 1,
         "count": count,
@@ -136,6 +188,10 @@ def shown(found: dict[str, Any]) -> str:
         ("start-up", f"{found['startUpMs']:.0f} ms (empty: {found['emptyStartUpMs']:.0f} ms)", "< 2,000 ms"),
         ("memory over an empty database's", f"{found['addedMbOverEmpty']:.1f} MB", "< 20 MB"),
         (f"first {found['cards']} cards", f"{found['firstCardsMs']:.1f} ms", "< 50 ms"),
+        *(
+            (f"first {found['cards']:.0f}, {name}", f"{found['ms']:.1f} ms", "< 50 ms")
+            for name, found in found["filtered"].items()
+        ),
         (
             f"approve→tool p50 / p95 of {found['approved']}",
             f"{found['approveToToolMs']['p50']:.1f} / {found['approveToToolMs']['p95']:.1f} ms",

@@ -30,6 +30,7 @@ from condor.dispatch import LocalDispatcher
 from condor.ports.clock import SystemClock
 from condor.ports.faults import Faults, no_faults
 from condor.ports.packs import OpenedPack, Pack, PackSetup
+from condor.ports.store import CardFilter
 from condor.pump.phases.admit import StartRun
 from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.phases.edit_call import EditCall
@@ -258,7 +259,7 @@ class Condor(Readings):
         if accepted.stale is None:
             return
         await runtime.wait(accepted.run_id)
-        newer = await self._stored().suspensions(status="pending", run_id=accepted.run_id)
+        newer = await self._stored().suspensions(CardFilter(status="pending", run_id=accepted.run_id))
         fresh = next((row.suspend_id for row in newer if row.step_id == accepted.step_id), None)
         raise StaleSuspension(accepted.stale, next_suspend_id=fresh)
 

@@ -7,10 +7,14 @@ import json
 import re
 import sqlite3
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
+from condor.cli import inbox_options
+from condor.core.suspend import Origin, ReasonCode
+from condor.ports.cards import CardOrder
+from condor.runtime.inbox import TIERS
 from tests.cli.support import REFUND
 
 if TYPE_CHECKING:
@@ -39,6 +43,43 @@ def test_a_request_parks_is_approved_once_and_is_told(shell: Shell) -> None:
     assert len(shell.ledger) == 1
     assert shell.process("pending").out == "Nothing waits for a person.\n"
     assert shell.process("audit", "verify").code == 0
+
+
+def test_pending_is_narrowed(shell: Shell) -> None:
+    """Filters, order and a place to go on from; in words and as JSON; a wrong word names the right ones."""
+    first, second = shell.parked(), shell.parked(user="cleo")
+    asked = shell.parked({"steps": [{"id": "q", "tool": "shop.survey"}]})
+    cards = [run["suspensions"][0]["suspendId"] for run in (first, second, asked)]
+
+    def listed(*words: str) -> list[str]:
+        return [card["suspendId"] for card in shell.run("pending", "--json", *words).json]
+
+    assert listed() == cards
+    assert listed("--order", "newest") == cards[::-1]
+    assert listed("--tool", "shop.refund") == listed("--tier", "high") == cards[:2]
+    assert listed("--requester", "cleo") == listed("--run", second["runId"]) == cards[1:2]
+    assert listed("--kind", "clarification") == cards[2:]
+    assert listed("--origin", "tool_policy", "--subject", "Order/A-1") == cards[:2]
+    assert listed("--older-than", "1h") == []
+    assert listed("--newer-than", "1h", "--after", cards[0], "--limit", "1") == cards[1:2]
+    text = shell.run("pending", "--requester", "cleo").words
+    assert cards[1] in text
+    assert cards[0] not in text
+    assert "about Order/A-1" in text
+    assert shell.run("pending", "--older-than", "9d").out == "Nothing of this kind waits for a person.\n"
+    assert (
+        "'tomorrow' is no age; write it as 45s, 90m" in shell.run("pending", "--newer-than", "tomorrow").err
+    )
+    assert shell.run("pending", "--after", "sus_nobody").code == 2
+    assert shell.run("pending", "--tier", "medium").code == 2
+
+
+def test_the_words_of_the_filters_are_those_that_cards_have() -> None:
+    """They are spelt out on the command line, so that it starts quickly."""
+    assert tuple(ReasonCode) == inbox_options.KINDS
+    assert tuple(Origin) == inbox_options.ORIGINS
+    assert inbox_options.TIERS == TIERS
+    assert get_args(CardOrder) == inbox_options.ORDERS
 
 
 def test_a_denial_writes_nothing_and_is_named(shell: Shell) -> None:

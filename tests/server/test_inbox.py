@@ -6,6 +6,7 @@ import asyncio
 import json
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from tests.server.support import PATIENCE_S, approve, card_of, problem_of, refund, step
 
@@ -144,6 +145,46 @@ async def test_lists_come_in_pages(house: House) -> None:
         rows += page.json()
         address = page.headers.get("link", "").partition(">")[0].removeprefix("<")
     assert [row["decision"] for row in rows] == ["suspended"] * 5
+
+
+async def test_the_inbox_is_narrowed(house: House) -> None:
+    """By tool, tier, requester, kind, origin, run and age, in either order; pages keep the filter."""
+    runs = [await house.parked(plan=refund(f"A-{number}")) for number in range(3)]
+    note = await house.parked("ben", plan={"steps": [step("n", "shop.note", text="hello")]})
+    cleo = await house.signed_in("cleo")
+    refunds = [card_of(run) for run in runs]
+
+    async def listed(**query: Any) -> list[str]:
+        found, address = [], f"/api/suspensions?{urlencode({'status': 'pending', **query})}"
+        while address:
+            page = await cleo.get(address)
+            assert page.status_code == 200, page.text
+            found += [card["suspendId"] for card in page.json()]
+            address = page.headers.get("link", "").partition(">")[0].removeprefix("<")
+        return found
+
+    assert await listed(tool="shop.refund", limit=2) == refunds
+    assert await listed(tool="shop.refund", limit=1, order="newest") == refunds[::-1]
+    assert await listed(tier="low") == [card_of(note)]
+    assert await listed(requester="ben") == [card_of(note)]
+    assert await listed(requester="ben", tool="shop.refund") == []
+    assert await listed(kind="clarification") == await listed(origin="reconcile") == []
+    assert await listed(kind="approval", origin="tool_policy") == [*refunds, card_of(note)]
+    assert await listed(subject="Patient/pt-1") == []
+    opened = runs[1]["suspensions"][0]["openedAt"]
+    assert await listed(runId=runs[0]["runId"], openedUntil=opened) == refunds[:1]
+    assert card_of(note) in await listed(openedFrom=opened)
+    dora = await house.signed_in("dora")
+    assert (await dora.get("/api/suspensions?tool=shop.refund")).json() == []
+    for wrong in (
+        "tier=medium",
+        "kind=question",
+        "origin=me",
+        "order=name",
+        "openedFrom=noon",
+        "status=open",
+    ):
+        assert problem_of(await cleo.get(f"/api/suspensions?{wrong}"))[0] == 422, wrong
 
 
 async def test_the_chains_are_whole_and_a_broken_one_is_named(house: House) -> None:

@@ -56,7 +56,9 @@ def pending_card(card: Mapping[str, Any]) -> RenderableType:
         lines.append(said(f"asked: {card['request']}"))
     expires = " ".join(expiry(card.get("expiresAt")))
     who = "" if is_over(card) else f"may answer: {who_may_answer(card)}; "
-    lines.append(said(f"{who}{expires}; run {card.get('runId')}", "dim"))
+    about = (evidence.get("subject") or {}).get("reference")
+    whom = f"; about {about}" if about else ""
+    lines.append(said(f"{who}{expires}; run {card.get('runId')}{whom}", "dim"))
     head, *rest = lines
     return Group(head, Padding(Group(*rest), (0, 0, 0, 2), expand=False))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from condor.cli.coroutines import run_to_end
+from condor.cli.inbox_options import ORDERS, card_filter, filter_options
 from condor.cli.options import home_option, json_option, utf8
 
 if TYPE_CHECKING:
@@ -31,19 +33,33 @@ _limit_option = click.option(
 
 
 @click.command("pending")
+@filter_options
+@click.option(
+    "--order", type=click.Choice(ORDERS), default="oldest", show_default=True, help="Which come first."
+)
+@click.option("--after", type=utf8, metavar="SUSPEND_ID", default="", help="Go on after this card of a list.")
 @_limit_option
 @home_option
 @json_option
-def pending_command(limit: int, home: Path, *, as_json: bool) -> int:
-    """List the cards that wait for a person, oldest first."""
+def pending_command(order: str, after: str, limit: int, home: Path, *, as_json: bool, **filters: Any) -> int:
+    """List the cards that wait for a person; several filters leave what meets them all."""
     from condor.cli.screen import Screen
 
     screen = Screen(as_json=as_json)
-    cards, more = _read(home, lambda condor: _paged(condor.pending, limit, "after", "suspendId"))
+    wanted = card_filter(**filters)
+
+    async def listed(condor: Condor) -> tuple[list[Mapping[str, Any]], bool]:
+        if after:
+            await condor.suspension(after)  # a card that nobody knows is refused
+        page = partial(condor.pending, wanted, order=order)
+        return await _paged(page, limit, "after", "suspendId", last=after)
+
+    cards, more = _read(home, listed)
     if as_json:
         screen.json(cards)
     elif not cards:
-        screen.line("Nothing waits for a person.")
+        narrowed = after or any(value is not None for value in filters.values())
+        screen.line("Nothing of this kind waits for a person." if narrowed else "Nothing waits for a person.")
     else:
         from condor.cli.lists import is_over, pending_card
 
@@ -137,11 +153,10 @@ def _read(home: Path, read: Callable[[Condor], Awaitable[Any]]) -> Any:
 
 
 async def _paged(
-    read: Callable[..., Awaitable[list[dict[str, Any]]]], limit: int, cursor: str, key: str
+    read: Callable[..., Awaitable[list[dict[str, Any]]]], limit: int, cursor: str, key: str, *, last: str = ""
 ) -> tuple[list[Mapping[str, Any]], bool]:
-    """Up to ``limit`` rows, and whether there are more."""
+    """Up to ``limit`` rows after ``last``, and whether there are more."""
     found: list[Mapping[str, Any]] = []
-    last = ""
     while True:
         wanted = _PAGE if limit == 0 else min(_PAGE, limit + 1 - len(found))
         page = await read(limit=wanted, **{cursor: last})

@@ -18,6 +18,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from condor.core.ids import DEFAULT_TENANT, RunId, SessionId, StepId, SuspendId, TenantId
 from condor.core.values import dataclass
+from condor.ports.cards import EVERY_CARD as EVERY_CARD  # users of the port find what it is made of here
+from condor.ports.cards import OPEN_CARDS as OPEN_CARDS
+from condor.ports.cards import CardFilter as CardFilter
+from condor.ports.cards import CardOrder as CardOrder
+from condor.ports.cards import Decide as Decide
+from condor.ports.cards import SuspensionRow as SuspensionRow
+from condor.ports.cards import SuspensionStatus as SuspensionStatus
 from condor.ports.tokens import TokenKind as TokenKind  # noqa: TC001 - users of the port find it here
 from condor.ports.tokens import TokenRow as TokenRow  # noqa: TC001 - as above
 
@@ -26,8 +33,6 @@ if TYPE_CHECKING:
 
     from condor.core.outcome import StepStatus
     from condor.core.run import EventKind, RunStatus
-
-SuspensionStatus = Literal["pending", "approved", "denied", "answered", "superseded", "withdrawn", "expired"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,44 +112,6 @@ class StepRow:
         """The row in another status; its own code stays unless one is given. Faster than ``replace``."""
         kept = self.code if code is None else code
         return StepRow(step_id=self.step_id, status=status, attempt=self.attempt, key=self.key, code=kept)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SuspensionRow:
-    """One suspension as stored; the card itself is the payload ``card:<suspend_id>``."""
-
-    suspend_id: SuspendId
-    run_id: RunId
-    tenant_id: TenantId = DEFAULT_TENANT
-    step_id: StepId
-    generation: int
-    #: ``approval | clarification | reconcile``.
-    reason_code: str
-    #: ``tool_policy | tool_input | planned_approval | plan_mutation | reconcile``.
-    origin: str
-    contract_hash: str
-    tool: str
-    opened_at: str
-    #: None: never.
-    expires_at: str | None
-    #: JSON without record data: policy verdict, op, who may answer, record versions shown.
-    facts: bytes
-    status: SuspensionStatus = "pending"
-    decided_by: str | None = None
-    decided_at: str | None = None
-    #: The approval was used for its one execution.
-    consumed: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decide:
-    """Close one suspension: a compare-and-set on *pending*, with expiry inside it."""
-
-    suspend_id: SuspendId
-    status: SuspensionStatus
-    decided_by: str
-    #: False for the sweep and for withdrawals, which may close an expired card.
-    refuse_expired: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,13 +275,16 @@ class Store(Protocol):
 
     async def suspensions(
         self,
+        wanted: CardFilter = EVERY_CARD,
         *,
-        status: SuspensionStatus | None = None,
-        run_id: str | None = None,
+        order: CardOrder = "oldest",
         limit: int = 50,
         after: str = "",
     ) -> Sequence[SuspensionRow]:
-        """Suspensions as they were opened; ``after`` is the last ``suspend_id`` of the page before."""
+        """Suspensions as they were opened; ``after`` is the last ``suspend_id`` of the page before.
+
+        A page of open ones (``status="pending"``) costs the same however many are open.
+        """
         ...
 
     async def runs(

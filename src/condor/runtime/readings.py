@@ -6,13 +6,15 @@ Law: who may read what is decided above, by whoever knows who asks.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from condor.core.audit import ChainVerdict, verify_chain
 from condor.core.errors import RecordDamaged, UnknownId
 from condor.core.recovery import DEFAULT_LIMITS
-from condor.ports.store import AuditFilter, AuditRow
+from condor.ports.store import OPEN_CARDS, AuditFilter, AuditRow, CardFilter
+from condor.runtime.inbox import checked_filter, checked_order
 from condor.runtime.snapshot import request_of, run_line, run_snapshot, suspension_json
 
 if TYPE_CHECKING:
@@ -50,10 +52,21 @@ class Readings(ABC):
             found.append(_read(row.run_id, partial(run_line, row, payloads)))
         return found
 
-    async def pending(self, *, limit: int = 50, after: str = "") -> list[dict[str, Json]]:
-        """Open cards over all runs, oldest first."""
+    async def pending(
+        self, wanted: CardFilter = OPEN_CARDS, *, order: str = "oldest", limit: int = 50, after: str = ""
+    ) -> list[dict[str, Json]]:
+        """The inbox: open cards over all runs; ``after`` is the last card of the page before.
+
+        Args:
+            wanted: which of them; its status counts as ``pending``.
+            order: ``oldest`` or ``newest`` first.
+
+        Raises:
+            RefusedInput: a filter that no card can meet, because there is no such word or time.
+        """
         store = self._stored()
-        rows = await store.suspensions(status="pending", limit=limit, after=after)
+        wanted = checked_filter(replace(wanted, status="pending"))
+        rows = await store.suspensions(wanted, order=checked_order(order), limit=limit, after=after)
         found = []
         for row in rows:
             payloads = await store.payloads(row.run_id, [f"card:{row.suspend_id}", "request"])

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from condor.core.errors import NotAllowed, UnknownId
 from condor.core.run import DECIDES_NOTHING, Principal
 from condor.ports.encoding import decode
+from condor.ports.store import CardFilter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -124,7 +125,7 @@ _CARDS_MAX = 10_000
 
 async def cards_of(store: Store, run_id: str) -> list[SuspensionRow]:
     """Every card of a run, open or closed."""
-    return list(await store.suspensions(run_id=run_id, limit=_CARDS_MAX))
+    return list(await store.suspensions(CardFilter(run_id=run_id), limit=_CARDS_MAX))
 
 
 __all__ = [

@@ -82,7 +82,24 @@ _SECOND: Final = (
 #: The circuit breaker's wall time: what was worked on a run, without what it was parked.
 _THIRD: Final = ("ALTER TABLE run ADD COLUMN worked_ms INTEGER NOT NULL DEFAULT 0",)
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD)
+#: The inbox: what open cards are listed by. An entry of these indexes lives as long as its card is open, and
+#: carries ``opened``, so that a page comes in order.
+_FOURTH: Final = (
+    "ALTER TABLE suspension ADD COLUMN tier TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE suspension ADD COLUMN requester TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE suspension ADD COLUMN subject TEXT NOT NULL DEFAULT ''",
+    """UPDATE suspension SET tier = coalesce(facts ->> '$.policy.effectiveTier', ''),
+        requester = coalesce(facts ->> '$.requester', '') WHERE json_valid(facts)""",
+    """UPDATE suspension SET subject = coalesce((SELECT value ->> '$.evidence.subject.reference' FROM payload
+        WHERE payload.run_id = suspension.run_id AND key = 'card:' || suspend_id AND json_valid(value)),
+        '')""",
+    *(
+        f"CREATE INDEX suspension_open_{column} ON suspension ({column}) WHERE status = 'pending'"
+        for column in ("subject", "requester", "tool", "origin", "reason_code", "tier", "opened_at")
+    ),
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 
 #: What this Condor reads and writes.
 SCHEMA_VERSION: Final = len(MIGRATIONS)

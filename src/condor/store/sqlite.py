@@ -22,22 +22,25 @@ from condor.core.ids import DEFAULT_TENANT
 from condor.core.run import RunStatus
 from condor.ports.faults import Faults, no_faults
 from condor.ports.store import (
+    EVERY_CARD,
     AuditChain,
     AuditFilter,
     AuditRow,
+    CardFilter,
+    CardOrder,
     Claimed,
     Committed,
     RunRow,
     StoredEvent,
     StoredRun,
     SuspensionRow,
-    SuspensionStatus,
     TokenKind,
     TokenRow,
     Transition,
 )
 from condor.store.grouper import Grouper
 from condor.store.sqlite_audit import list_audit, next_chains
+from condor.store.sqlite_cards import is_short, list_cards
 from condor.store.sqlite_files import lock_owner, open_reader, open_writer
 from condor.store.sqlite_rows import (
     EVENT,
@@ -76,14 +79,6 @@ _DUE: Final = (
     f"{SUSPENSION} INDEXED BY suspension_due WHERE status = 'pending' AND expires_at <= max(?, {_CLOCK}) "
     "ORDER BY expires_at LIMIT ?"
 )
-_OPENED: Final = "SELECT opened FROM suspension WHERE suspend_id = ?"
-#: By which columns cards are asked for, and the index that answers.
-_CARDS: Final = {
-    (False, False): f"{SUSPENSION} WHERE opened > ? ORDER BY opened LIMIT ?",
-    (True, False): f"{SUSPENSION} WHERE status = ? AND opened > ? ORDER BY opened LIMIT ?",
-    (False, True): f"{SUSPENSION} WHERE run_id = ? AND opened > ? ORDER BY opened LIMIT ?",
-    (True, True): f"{SUSPENSION} WHERE +status = ? AND run_id = ? AND opened > ? ORDER BY opened LIMIT ?",
-}
 _OF_SESSION: Final = f"{RUN} WHERE session_id = ? ORDER BY run_id DESC LIMIT 1"
 _CLAIMED: Final = "SELECT run_id, digest FROM request WHERE tenant_id = ? AND principal_id = ? AND key = ?"
 _ERASE: Final = "DELETE FROM payload WHERE run_id = ?"
@@ -173,19 +168,16 @@ class SqliteStore:
 
     async def suspensions(
         self,
+        wanted: CardFilter = EVERY_CARD,
         *,
-        status: SuspensionStatus | None = None,
-        run_id: str | None = None,
+        order: CardOrder = "oldest",
         limit: int = 50,
         after: str = "",
     ) -> Sequence[SuspensionRow]:
         """Suspensions in the order they were opened; after an ``after`` that does not exist: none."""
-        opened = self._rows(_OPENED, (after,)) if after else [(0,)]
-        if not opened:
-            return []
-        asked = [value for value in (status, run_id) if value is not None]
-        query = _CARDS[status is not None, run_id is not None]
-        return [suspension_of(row) for row in self._rows(query, (*asked, opened[0][0], limit))]
+        listed = partial(list_cards, wanted=wanted, order=order, limit=limit, after=after)
+        rows = self._read(listed, self._reader) if is_short(wanted) else await self._read_long(listed)
+        return [suspension_of(row) for row in rows]
 
     async def runs(
         self, *, statuses: Iterable[RunStatus] | None = None, limit: int = 50, before: str = ""

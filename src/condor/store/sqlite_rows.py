@@ -17,8 +17,8 @@ RUN: Final = """SELECT run_id, tenant_id, session_id, status, epoch, rev, seq, a
     FROM run"""
 STEP: Final = "SELECT step_id, status, attempt, key, code FROM step"
 SUSPENSION: Final = """SELECT suspend_id, run_id, tenant_id, step_id, generation, reason_code, origin,
-    contract_hash, tool, opened_at, expires_at, CAST(facts AS BLOB), status, decided_by, decided_at, consumed
-    FROM suspension"""
+    contract_hash, tool, opened_at, expires_at, CAST(facts AS BLOB), status, decided_by, decided_at, consumed,
+    tier, requester, subject FROM suspension"""
 EVENT: Final = "SELECT seq, kind, at, CAST(facts AS BLOB) FROM event"
 PAYLOAD: Final = "SELECT key, CAST(value AS BLOB) FROM payload"
 #: Casts, because a row that was tampered with may hold any type, and must be judged all the same.
@@ -94,6 +94,9 @@ def suspension_of(row: Raw) -> SuspensionRow:
         decided_by=row[13],
         decided_at=row[14],
         consumed=bool(row[15]),
+        tier=row[16],
+        requester=row[17],
+        subject=row[18],
     )
 
 

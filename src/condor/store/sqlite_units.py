@@ -62,8 +62,9 @@ _PAYLOAD: Final = """INSERT INTO payload (run_id, key, value) VALUES (?, ?, CAST
     ON CONFLICT (run_id, key) DO UPDATE SET value = excluded.value"""
 _CARD: Final = "SELECT run_id, status, expires_at, consumed FROM suspension WHERE suspend_id = ?"
 _PARK: Final = """INSERT INTO suspension (suspend_id, run_id, tenant_id, step_id, generation, reason_code,
-    origin, contract_hash, tool, opened_at, expires_at, facts, status, decided_by, decided_at, consumed)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?)"""
+    origin, contract_hash, tool, opened_at, expires_at, facts, status, decided_by, decided_at, consumed,
+    tier, requester, subject)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, CAST(? AS TEXT), ?, ?, ?, ?, ?, ?, ?)"""
 _DECIDE: Final = "UPDATE suspension SET status = ?, decided_by = ?, decided_at = ? WHERE suspend_id = ?"
 _CLAIMED: Final = "SELECT run_id, digest FROM request WHERE tenant_id = ? AND principal_id = ? AND key = ?"
 _CLAIM: Final = "INSERT INTO request (tenant_id, principal_id, key, run_id, digest) VALUES (?, ?, ?, ?, ?)"
@@ -291,6 +292,9 @@ class _Cards:
             row.decided_by,
             row.decided_at,
             int(row.consumed),
+            row.tier,
+            row.requester,
+            row.subject,
         )
 
 

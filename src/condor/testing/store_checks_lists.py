@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from typing import TYPE_CHECKING
 
 from condor.core.run import RunStatus
 from condor.ports.store import (
     AuditFilter,
+    CardFilter,
+    CardOrder,
+    Store,
+    SuspensionRow,
     Transition,
 )
 from condor.testing.store_units import (
@@ -39,7 +44,9 @@ async def check_suspensions_come_in_order(open_store: Open) -> None:
     pending = [name for name in names if name != opened[4].suspend_id]
 
     async def listed(**asked: object) -> list[SuspendId]:
-        return [row.suspend_id for row in await store.suspensions(**asked)]  # type: ignore[arg-type]
+        page = {name: asked.pop(name) for name in ("limit", "after", "order") if name in asked}
+        rows = await store.suspensions(CardFilter(**asked), **page)  # type: ignore[arg-type]
+        return [row.suspend_id for row in rows]
 
     assert names == await listed()
     assert pending == await listed(status="pending")
@@ -49,6 +56,67 @@ async def check_suspensions_come_in_order(open_store: Open) -> None:
     assert pending[:3] == await listed(status="pending", limit=3)
     assert pending[3:6] == await listed(status="pending", limit=3, after=pending[2])
     assert names[9:] == await listed(limit=3, after=names[8])
+    assert names[::-1] == await listed(order="newest")
+    assert pending[::-1][3:6] == await listed(
+        status="pending", order="newest", limit=3, after=pending[::-1][2]
+    )
+    assert await listed(after="sus_nobody") == []
+
+
+async def check_cards_are_listed_by_filter(open_store: Open) -> None:
+    """Every filter, alone and with others, of open cards and of closed ones, in both orders, page by page."""
+    store = await open_store()
+    await all_of(store, [creation(1), creation(2)])
+    rows = [_varied(number) for number in range(24)]
+    for row in rows:
+        await store.commit(parking(row))
+    closed = {row.suspend_id for row in rows[::5]}
+    for row in rows[::5]:
+        await store.commit(decision(row, second=100))
+    fields = {name: [None, *sorted({getattr(row, name) for row in rows})] for name in _FILTERED}
+    chance = random.Random(4)  # noqa: S311 - reproducible on purpose
+    for _ in range(150):
+        asked = {name: chance.choice(values) for name, values in fields.items() if chance.random() < 0.4}
+        ages = {name: at(chance.randrange(30)) for name in ("opened_from", "opened_until")}
+        ages = {name: value for name, value in ages.items() if chance.random() < 0.3}
+        status = chance.choice([None, "pending", "pending", "approved"])
+        wanted = CardFilter(status=status, **asked, **ages)  # type: ignore[arg-type]
+        right = [
+            row.suspend_id
+            for row in rows
+            if all(value in (None, getattr(row, name)) for name, value in asked.items())
+            and status in (None, "approved" if row.suspend_id in closed else "pending")
+            and ages.get("opened_from", "") <= row.opened_at <= ages.get("opened_until", "~")
+        ]
+        found = await _paged(store, wanted, "oldest")
+        assert right == found, wanted
+        assert right[::-1] == await _paged(store, wanted, "newest"), wanted
+
+
+_FILTERED = ("run_id", "reason_code", "origin", "tool", "tier", "requester", "subject")
+
+
+def _varied(number: int) -> SuspensionRow:
+    """One of many cards that differ in whatever cards are listed by; three at a time open at one moment."""
+    return dataclasses.replace(
+        card(1 + number % 2, f"{number:02d}", second=number - number % 3),
+        reason_code=("approval", "approval", "clarification", "reconcile")[number % 4],
+        origin=("tool_policy", "tool_input", "planned_approval")[number % 3],
+        tool=("", "medication.prescribe", "allergy.record")[number % 3],
+        tier=("", "high", "low")[number // 2 % 3],
+        requester=("dr-okafor", "rn-castillo")[number // 3 % 2],
+        subject=("", "Patient/pt-1", "Patient/pt-2")[number // 4 % 3],
+    )
+
+
+async def _paged(store: Store, wanted: CardFilter, order: CardOrder) -> list[SuspendId]:
+    """The whole list, three cards a page."""
+    found: list[SuspendId] = []
+    while True:
+        page = await store.suspensions(wanted, order=order, limit=3, after=found[-1] if found else "")
+        found += [row.suspend_id for row in page]
+        if len(page) < 3:
+            return found
 
 
 async def check_runs_come_newest_first(open_store: Open) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from condor.core.errors import HomeUnusable, StoreUnavailable
-from condor.ports.store import Transition
+from condor.ports.store import CardFilter, Transition
 from condor.store.migrations import MIGRATIONS, SCHEMA_VERSION, migrate, stored_version
 from condor.store.sqlite import SqliteStore
 from condor.testing.store_units import at, contents, creation, everything, run_name
@@ -130,6 +130,16 @@ async def test_a_migration_is_made_whole_or_not_at_all(path: Path) -> None:
     connection.close()
 
 
+OPEN_COLUMNS = ("subject", "requester", "tool", "origin", "reason_code", "tier", "opened_at")
+#: One card as it was written, and one that something else has written over.
+OLD_CARDS = """INSERT INTO suspension (suspend_id, run_id, tenant_id, step_id, generation, reason_code,
+    origin, contract_hash, tool, opened_at, facts, status, consumed)
+    SELECT 'sus_' || n, 'run_1', 'default', 's', 1, 'approval', 'tool_policy', '', 't', '', facts,
+        'pending', 0
+    FROM (SELECT 0 AS n, '{"requester": "ann", "policy": {"effectiveTier": "high"}}' AS facts
+        UNION SELECT 1, 'torn')"""
+
+
 async def test_a_database_of_the_first_version_is_brought_forward(
     path: Path, opened: Callable[..., SqliteStore]
 ) -> None:
@@ -141,6 +151,11 @@ async def test_a_database_of_the_first_version_is_brought_forward(
         "DROP TABLE token",
         "DROP INDEX run_by_session",
         "ALTER TABLE run DROP COLUMN worked_ms",
+        *(f"DROP INDEX suspension_open_{column}" for column in OPEN_COLUMNS),
+        *(f"ALTER TABLE suspension DROP COLUMN {column}" for column in ("tier", "requester", "subject")),
+        OLD_CARDS,
+        """INSERT INTO payload VALUES ('run_1', 'card:sus_0',
+            '{"evidence": {"subject": {"reference": "Patient/pt-1"}}}'), ('run_1', 'card:sus_1', 'torn')""",
         "UPDATE meta SET value = 1 WHERE key = 'schema_version'",
     ):
         connection.execute(statement)
@@ -150,6 +165,12 @@ async def test_a_database_of_the_first_version_is_brought_forward(
     assert newest is not None
     assert newest.run_id == run_name(1)
     assert await store.claimed("ann", "k") is None
+    cards = await store.suspensions(CardFilter(run_id="run_1"))
+    assert [(row.tier, row.requester, row.subject) for row in cards] == [
+        ("high", "ann", "Patient/pt-1"),
+        ("", "", ""),
+    ]
+    assert list(await store.suspensions(CardFilter(status="pending", tier="high"))) == [cards[0]]
 
 
 async def test_the_files_are_their_owners_alone(path: Path, opened: Callable[..., SqliteStore]) -> None:
@@ -309,8 +330,9 @@ async def test_a_broken_database_is_said_to_be_unreadable(
     """A read that the disk refuses is StoreUnavailable, in a short read and in a long one."""
     await written(path)
     intact = files_of(path)[path.name]
-    kept = 8 * 4096
-    replace_content(path, intact[:kept] + b"\xff" * (len(intact) - kept))
+    # The pages of the tables; the schema itself stands before and after them.
+    first, last = 8 * 4096, 16 * 4096
+    replace_content(path, intact[:first] + b"\xff" * (last - first) + intact[last:])
     store = opened(read_only=True)
     with pytest.raises(StoreUnavailable, match="malformed"):
         await contents(store)
