@@ -32,8 +32,8 @@ from condor.ports.faults import Faults, no_faults
 from condor.ports.packs import OpenedPack, Pack, PackSetup
 from condor.ports.store import CardFilter
 from condor.pump.phases.admit import StartRun
-from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.phases.edit_call import EditCall
+from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.segment import PumpPorts
 from condor.runtime import Run, Runtime, run_snapshot
 from condor.runtime.edge import allowed_autonomy, check_key, check_reason, check_request, claim_of, session_of
@@ -263,7 +263,6 @@ class Condor(Readings):
         fresh = next((row.suspend_id for row in newer if row.step_id == accepted.step_id), None)
         raise StaleSuspension(accepted.stale, next_suspend_id=fresh)
 
-    async def stop(self, run_id: str, *, principal: Principal = LOCAL_PERSON, reason: str = "") -> None:
     async def edit(
         self,
         suspend_id: str,
@@ -288,6 +287,7 @@ class Condor(Readings):
         wanted = EditCall(suspend_id=suspend_id, args=args, principal=principal, key=key)
         return await self.suspension(await self._running().edit(wanted))
 
+    async def stop(self, run_id: str, *, principal: Principal = LOCAL_PERSON, reason: str = "") -> None:
         """Stop a run; open cards are withdrawn, what is in flight finishes.
 
         Raises:

@@ -87,11 +87,23 @@ def _suspension(segment: Segment, request: SuspendRequest) -> SuspensionRow:
         opened_at=timestamp(opened),
         expires_at=timestamp(expires) if request.expires else None,
         facts=encode(_facts(segment, request)),
+        tier=request.verdict.effective_tier or "" if request.verdict is not None else "",
+        requester=state.requester.id,
+        subject=_subject(request),
     )
+
+
+def _subject(request: SuspendRequest) -> str:
+    """``Type/id`` of whom or what the card is about; empty where its evidence names nobody."""
+    subject = request.evidence.get("subject")
+    reference = subject.get("reference") if isinstance(subject, Mapping) else None
+    return reference if isinstance(reference, str) else ""
 
 
 def _facts(segment: Segment, request: SuspendRequest) -> dict[str, object]:
     """What answering needs besides the card: no record data, no texts."""
+    # Four eyes: who wrote the call as it is now does not approve it.
+    editors = {"editors": sorted({edit.by for edit in request.edits})} if request.edits else {}
     return {
         "policy": policy_facts(request),
         "op": request.op,
@@ -102,10 +114,9 @@ def _facts(segment: Segment, request: SuspendRequest) -> dict[str, object]:
         "versions": dict(request.versions),
         "evidence": request.evidence_digest,
         "call": request.call_digest,
-    # Four eyes: who wrote the call as it is now does not approve it.
-    editors = {"editors": sorted({edit.by for edit in request.edits})} if request.edits else {}
         "effects": sorted(request.effects),
         "descriptor": request.descriptor_digest,
+        **editors,
     }
 
 
@@ -116,7 +127,6 @@ def _draw(segment: Segment, request: SuspendRequest, row: SuspensionRow, moves: 
         run_id=row.run_id,
         generation=row.generation,
         expires_at=row.expires_at,
-        **editors,
     )
     segment.payload(f"card:{row.suspend_id}", card, moves)
     segment.event(
