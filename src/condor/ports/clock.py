@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import os
 import time
-from functools import lru_cache
 from typing import Protocol
 
 #: Crockford's base 32: no letter that is taken for a digit.
@@ -58,12 +57,5 @@ class SystemClock:
 
 def timestamp(moment: datetime.datetime) -> str:
     """RFC 3339 in UTC with milliseconds and ``Z``: one width, so that text order is time order."""
-    at = moment.astimezone(datetime.UTC)
-    minute = _minute(at.year, at.month, at.day, at.hour, at.minute)
-    return f"{minute}:{at.second:02}.{at.microsecond // 1000:03}Z"
-
-
-@lru_cache(maxsize=8)
-def _minute(year: int, month: int, day: int, hour: int, minute: int) -> str:
-    """The part that many timestamps share."""
-    return f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}"
+    at = moment if moment.tzinfo is datetime.UTC else moment.astimezone(datetime.UTC)
+    return at.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
