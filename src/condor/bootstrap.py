@@ -16,12 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from condor.core.errors import (
-    HomeUnusable,
     NotAllowed,
     StaleSuspension,
     StoreUnavailable,
     UnknownId,
-    show,
 )
 from condor.core.recovery import limits_from
 from condor.core.recovery.limits import BY_NAME
@@ -39,7 +37,7 @@ from condor.runtime import Run, Runtime, run_snapshot
 from condor.runtime.edge import allowed_autonomy, check_key, check_reason, check_request, claim_of, session_of
 from condor.runtime.hub import EventHub
 from condor.runtime.readings import Readings
-from condor.store.sqlite import SqliteStore
+from condor.store.opening import open_store
 from condor.tools.explain import explain_call
 from condor.tools.invocation import LocalToolbox
 from condor.tools.registry import ToolRegistry
@@ -91,7 +89,8 @@ class Condor(Readings):
             packs: tool packs to open with it.
             planner: turns requests in words into plans; a pack may bring one.
             confirmer: looks a second time at edits of a plan that a rule alone does not settle.
-            database_url: ``sqlite:///file.db``; empty: ``condor.db`` in the home; default: as configured.
+            database_url: ``sqlite:///file.db`` or ``postgresql://user:password@host/database``; empty:
+                ``condor.db`` in the home; default: as configured.
             home: directory for state; default: ``CONDOR_HOME`` or ``.condor``.
             demo: open packs with their demonstration data.
             today: the day of the record; default: a pack's, else the clock's.
@@ -138,8 +137,9 @@ class Condor(Readings):
         await self._stack.aclose()
 
     async def _open(self) -> None:
-        path = self._database_path()
-        store = SqliteStore.open(path, faults=self._faults, read_only=self._read_only)
+        store = await open_store(
+            self._url, self._home, faults=self._faults, read_only=self._read_only, heard=self._heard
+        )
         self._stack.push_async_callback(store.close)
         self._store = store
         for pack in self._packs:
@@ -191,17 +191,14 @@ class Condor(Readings):
             try:
                 await runtime.sweep()
                 await runtime.retry_stranded()
+                await runtime.take_up_orphans()
             except StoreUnavailable:
                 _log.exception("the store takes nothing; looking again in %g s", _TEND_EVERY_S)
 
-    def _database_path(self) -> Path:
-        if not self._url:
-            _make_home(self._home, create=not self._read_only)
-            return self._home / "condor.db"
-        scheme, _, rest = self._url.partition(":///")
-        if scheme != "sqlite" or not rest:
-            raise HomeUnusable(f"database {show(self._url)} is not known; take sqlite:///path/to/file.db")
-        return Path(rest)
+    def _heard(self, run_ids: Sequence[str] | None) -> None:
+        """What other processes committed."""
+        if self._runtime is not None:
+            self._runtime.heard(run_ids)
 
     def _day(self) -> datetime.date:
         if self._today is not None:
@@ -377,17 +374,6 @@ class Condor(Readings):
         if self._store is None:
             raise RuntimeError("use `async with Condor(…) as condor:` before calling it")
         return self._store
-
-
-def _make_home(home: Path, *, create: bool) -> None:
-    if home.is_dir():
-        return
-    if not create:
-        raise HomeUnusable(f"there is no home at {home}; `condor run` makes one")
-    try:
-        home.mkdir(mode=0o700, parents=True)
-    except OSError as fault:
-        raise HomeUnusable(f"the home {home} cannot be made: {fault.strerror}; set CONDOR_HOME") from fault
 
 
 async def _cancelled(task: asyncio.Task[None]) -> None:

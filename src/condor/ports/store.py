@@ -322,7 +322,11 @@ class Store(Protocol):
         ...
 
     async def unfinished(self) -> Sequence[RunId]:
-        """Runs that were created, planning or executing: after a crash they go on."""
+        """Runs that were created, planning or executing, and that no other process works on."""
+        ...
+
+    async def orphaned(self) -> Sequence[RunId]:
+        """Those whose process is gone while others live; a file has one owner, so none."""
         ...
 
     async def due(self, at: str, limit: int = 100) -> Sequence[SuspensionRow]:

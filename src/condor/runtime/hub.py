@@ -48,6 +48,12 @@ class EventHub:
         for changes in self._overseers:
             changes.add(run_id)
 
+    def announce_all(self) -> None:
+        """Anything may have been committed of any run that is watched."""
+        for watchers in self._watchers.values():
+            for woken in watchers:
+                woken.set()
+
     @contextmanager
     def overseeing(self) -> Iterator[Changes]:
         """The runs that something is committed of, whichever they are."""

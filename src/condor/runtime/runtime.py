@@ -36,7 +36,7 @@ from condor.pump.segment import PumpPorts, RunLost, Segment
 from condor.pump.state import StateUnreadable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Coroutine
+    from collections.abc import AsyncIterator, Coroutine, Sequence
 
     from condor.core.ids import RunId, SessionId, SuspendId
     from condor.ports.dispatcher import Dispatcher
@@ -84,6 +84,8 @@ class Runtime:
         self._live: dict[str, _Live] = {}
         #: Runs that stand still because the store took nothing; they are taken up again.
         self._stranded: set[RunId] = set()
+        #: Runs whose process was gone when this one last looked.
+        self._orphans: frozenset[RunId] = frozenset()
 
     # -- the four verbs ----------------------------------------------------------------------
 
@@ -241,7 +243,8 @@ class Runtime:
     async def recover(self) -> list[RunId]:
         """Take up every run that was being worked on when its process ended. Which ones there were.
 
-        Once, before anything else is started: a home has one owner, so what is unfinished then is nobody's.
+        Once, before anything else is started: what is unfinished then, and no other living process has, is
+        nobody's.
         """
         return [run_id for run_id in await self._ports.store.unfinished() if await self._take_up(run_id)]
 
@@ -249,6 +252,26 @@ class Runtime:
         """Take up again what stood still because the store took nothing. How many there were."""
         stranded, self._stranded = self._stranded, set()
         return sum([await self._take_up(run_id) for run_id in stranded])
+
+    async def take_up_orphans(self) -> int:
+        """Take up the runs of a process that is gone, when it was gone at the last look too. How many.
+
+        A process that only lost its connection for a moment is not gone.
+        """
+        found = frozenset(await self._ports.store.orphaned())
+        seen_twice, self._orphans = sorted(found & self._orphans), found
+        return sum([await self._take_up(run_id) for run_id in seen_twice])
+
+    def heard(self, run_ids: Sequence[str] | None) -> None:
+        """Another process committed something of these runs; None: maybe, of any."""
+        if run_ids is None:
+            self._hub.announce_all()
+            run_ids = ()
+            for live in self._live.values():
+                live.segment.wake.set()
+        for run_id in run_ids:
+            self._hub.announce(run_id, 0)
+            self._wake(run_id)
 
     def stands_still(self, run_id: str) -> bool:
         """Whether a run waits for the store to take something again."""

@@ -222,6 +222,10 @@ class SqliteStore:
         found = [run_id for status in _UNFINISHED for (run_id,) in self._rows(_IDS_IN, (str(status),))]
         return sorted(found)
 
+    async def orphaned(self) -> Sequence[RunId]:
+        """None: nobody shares the file."""
+        return ()
+
     async def due(self, at: str, limit: int = 100) -> Sequence[SuspensionRow]:
         """Pending suspensions that have expired, the longest expired first."""
         return [suspension_of(row) for row in self._rows(_DUE, (at, limit))]

@@ -1,0 +1,162 @@
+"""A unit of work as the arguments of ``apply_unit``, and its answer as the port's verdict.
+
+Law: a value that no column takes is found here, or by the driver before it sends, or by the server: in any
+case it is the unit's own fault, and ends nothing but the unit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+from condor.core.errors import OurBug, TransitionRefused, show
+from condor.core.run import RUN_TRANSITIONS
+from condor.ports.store import Committed, Conflict, ConflictKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from condor.ports.store import SuspensionRow, Transition
+
+#: In the order of the function's parameters, the last two (of the group) left out.
+Arguments: TypeAlias = "list[object]"
+
+#: Statuses from which each may be reached, by whatever cause; itself is always one of them.
+_FROM: Final = {
+    new: sorted({new.value, *(old.value for old, news in RUN_TRANSITIONS.items() if new in news)})
+    for new in RUN_TRANSITIONS
+}
+#: Length of ``2026-11-30T09:31:02.114Z``: one width, so that text order is time order.
+_TIME_CHARS: Final = 24
+
+APPLY: Final = f"SELECT apply_unit_1({', '.join(f'${number}' for number in range(1, 32))})"
+
+
+def arguments_of(unit: Transition, writer: int, fence: int) -> Arguments:
+    """What the function is called with.
+
+    Raises:
+        OurBug: the unit contradicts itself or the run table.
+        AttributeError, TypeError, ValueError: it is malformed.
+    """
+    _check_time(unit.at)
+    new, expect = unit.create, unit.expect
+    status = unit.status
+    came_from = None
+    if new is not None:
+        if status is not None and new.status.value not in _FROM[status]:
+            raise TransitionRefused(f"run {unit.run_id} cannot go from {new.status} to {status}")
+        status = status or new.status
+    elif status is not None:
+        came_from = _FROM[status]
+    claim = new.claim if new is not None else None
+    decide = unit.decide
+    for made in decide:
+        if made.status == "pending":
+            raise OurBug(f"card {made.suspend_id} cannot be decided as pending")
+    steps, payloads = unit.steps, unit.payloads
+    if len(steps) > 1:
+        steps = list({step.step_id: step for step in steps}.values())
+    if len(payloads) > 1:
+        payloads = list(dict(payloads).items())
+    return [
+        unit.run_id,
+        unit.tenant_id,
+        unit.at,
+        None if new is None else [new.session_id, new.requester.decode(), new.autonomy],
+        None if claim is None else [claim.principal_id, claim.key, claim.digest],
+        None if status is None else status.value,
+        came_from,
+        None if expect.statuses is None else [wanted.value for wanted in expect.statuses],
+        expect.epoch,
+        expect.answers,
+        expect.rev,
+        int(unit.raise_epoch),
+        int(unit.count_answer),
+        None if unit.halt is None else unit.halt.decode(),
+        unit.worked_ms,
+        [made.suspend_id for made in decide] or None,
+        [made.status for made in decide] or None,
+        [made.decided_by for made in decide] or None,
+        [made.refuse_expired for made in decide] or None,
+        list(unit.consume) or None,
+        [_card(row, unit) for row in unit.park] or None,
+        [(s.step_id, s.status.value, s.attempt, s.key, s.code) for s in steps] or None,
+        [kind.value for kind, _ in unit.events] or None,
+        [facts.decode() for _, facts in unit.events] or None,
+        [body.decode() for body in unit.audit] or None,
+        [key for key, _ in payloads] or None,
+        [value.decode() for _, value in payloads] or None,
+        writer,
+        fence,
+    ]
+
+
+def _check_time(at: str) -> None:
+    if len(at) != _TIME_CHARS or at[-1] != "Z" or not at[0].isdecimal():
+        raise OurBug(f"a unit's time is RFC 3339 in UTC with milliseconds, not {show(at)}")
+
+
+def _card(row: SuspensionRow, unit: Transition) -> tuple[object, ...]:
+    if row.run_id != unit.run_id or row.tenant_id != unit.tenant_id:
+        raise OurBug(f"a unit of run {unit.run_id} cannot park a card of run {show(row.run_id)}")
+    if row.expires_at is not None:
+        _check_time(row.expires_at)
+    return (
+        row.suspend_id,
+        row.step_id,
+        row.generation,
+        row.reason_code,
+        row.origin,
+        row.contract_hash,
+        row.tool,
+        row.opened_at,
+        row.expires_at,
+        row.facts.decode(),
+        row.status,
+        row.decided_by,
+        row.decided_at,
+        row.consumed,
+        row.tier,
+        row.requester,
+        row.subject,
+    )
+
+
+def heard_of(units: Sequence[Transition]) -> list[str]:
+    """Ids of the runs of a group, apart by blanks, in texts that one notification takes."""
+    texts: list[str] = []
+    for run_id in sorted({unit.run_id for unit in units}):
+        if texts and len(texts[-1]) + len(run_id) < _HEARD_CHARS_MAX:
+            texts[-1] += f" {run_id}"
+        else:
+            texts.append(run_id)
+    return texts
+
+
+#: PostgreSQL takes 8,000 bytes less one; a time goes before the ids.
+_HEARD_CHARS_MAX: Final = 7_000
+
+
+def committed_of(word: str) -> Committed | None:
+    """What a unit is told that is on disk; None for one that was refused."""
+    said, _, rest = word.partition(" ")
+    if said != "ok":
+        return None
+    first, last, rev, epoch, answers = map(int, rest.split())
+    return Committed(first_seq=first, last_seq=last, rev=rev, epoch=epoch, answers=answers)
+
+
+def refusal_of(word: str, unit: Transition) -> Refusal | Exception:
+    """Why a unit was refused: what is to be looked up for its conflict, or the error itself."""
+    said, _, about = word.partition(" ")
+    if said == "illegal":
+        return TransitionRefused(f"run {unit.run_id} cannot go from {about} to {unit.status}")
+    if said == "absent":
+        return Conflict("missing", run=None)
+    if not about and unit.decide:
+        about = unit.decide[0].suspend_id
+    return cast("ConflictKind", said), about
+
+
+#: Kind, and the card that was in the way, if any.
+Refusal: TypeAlias = "tuple[ConflictKind, str]"
