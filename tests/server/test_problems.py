@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
@@ -127,3 +129,13 @@ async def test_checks_come_in_their_order(house: House) -> None:
     assert read_problem(await cleo.post(path, json={**body, "approved": 1}))[0] == 422
     assert read_problem(await ann.post(path, json=body))[0] == 403
     assert read_problem(await cleo.post(path, json=body)) == (409, "already_decided")
+
+
+async def test_a_damaged_run_is_said_to_be_damaged(house: House) -> None:
+    """A status that no run has, written by something else: no guess, and the others are answered."""
+    damaged, whole = await house.parked(), await house.parked()
+    with closing(sqlite3.connect(house.home / "condor.db")) as other, other:
+        other.execute("UPDATE run SET status = 'paused' WHERE run_id = ?", (damaged["runId"],))
+    cleo = await house.signed_in("cleo")
+    assert read_problem(await cleo.get(f"/api/runs/{damaged['runId']}")) == (500, "damaged")
+    assert (await cleo.get(f"/api/runs/{whole['runId']}")).status_code == 200

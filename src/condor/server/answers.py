@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pydantic import BaseModel
 
 #: Answers of every route that asks who it is.
-_ALWAYS: Final = (400, 401, 403, 422, 503)
+_ALWAYS: Final = (400, 401, 403, 422, 500, 503)
 #: Further answers of a route that reads a body.
 _BODY: Final = (408, 413, 415)
 

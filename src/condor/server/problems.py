@@ -223,6 +223,12 @@ PROBLEMS: Final[Mapping[str, ProblemKind]] = {
     "record_moved": _kind(
         409, "The record moved", "The record changed since it was shown; nothing was written.", _LOOK
     ),
+    "damaged": _kind(
+        500,
+        "The record is damaged",
+        "Something else than Condor changed the database; this row says what no run says.",
+        "Run `condor audit verify` on the server's machine, and take a backup's copy.",
+    ),
     "environment": _kind(
         503,
         "Not usable now",
