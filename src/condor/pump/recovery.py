@@ -9,7 +9,6 @@ Law 3: a step is not settled before its gate has spoken, so that nothing that ha
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -34,6 +33,7 @@ from condor.core.recovery import (
 from condor.core.recovery.substitution import fidelity_of, way_of
 from condor.core.run import EventKind
 from condor.core.suspend import Origin
+from condor.ports.deadline import Stragglers
 from condor.ports.model import Confirmation, PlanMutationQuestion
 from condor.ports.store import StepRow, SuspensionRow
 from condor.pump.breaker import any_succeeded, charged, confirmers_stop, open_breaker, worked_s
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from condor.core.recovery import CallFacts, GateRule, PlanMutationDecision
 
 _log = logging.getLogger(__name__)
+_STRAGGLERS = Stragglers()
 
 #: Seconds that a confirmer may take; then a person is asked.
 CONFIRM_S_MAX = 30.0
@@ -234,8 +235,8 @@ async def _confirmed(segment: Segment, this: _Pass, rule: GateRule, candidate: C
         fidelity=fidelity_of(candidate),
     )
     try:
-        async with asyncio.timeout(CONFIRM_S_MAX):
-            said = await confirmer.confirm(question)
+        about = f"the confirmer of {segment.state.run_id}/{this.step_id}"
+        said = await _STRAGGLERS.within(confirmer.confirm(question), CONFIRM_S_MAX, about)
         cost = Charge(step=this.step_id, tokens=said.tokens, cost_usd=said.cost_usd)
     except Exception:  # noqa: BLE001 - whatever a model does, a person is asked
         _log.warning("the confirmer failed; a person is asked", exc_info=True)

@@ -1,12 +1,12 @@
 """Invocation: one call of a tool, within its time, whatever it does.
 
 Law: what ended a call comes back as a value. An exception of a tool author, a timeout and rubbish are
-all outcomes; only cancellation passes through.
+all outcomes; only cancellation passes through. A call that does not end when its time is over is abandoned,
+and nothing that it may still do is taken for undone.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from condor.core.errors import ToolError
 from condor.core.outcome import TimedOut, is_json
 from condor.core.policy import PolicyClass, ToolDescriptor
 from condor.core.suspend import CardEvidence
+from condor.ports.deadline import Stragglers
 from condor.ports.faults import Faults, no_faults
 from condor.ports.tools import Invocation, ReconcileAnswer
 from condor.tools.context import Reconciled, ToolContext
@@ -50,6 +51,7 @@ class LocalToolbox:
         self._clock = clock
         self._today = today
         self._faults = faults
+        self._stragglers = Stragglers()
         self._known = {
             tool.name: frozenset(tool.args_by_name) if tool.args_closed else None for tool in registry
         }
@@ -98,16 +100,11 @@ class LocalToolbox:
         It gets its own copy of the arguments: what it does to them changes nothing of what was approved.
         """
         try:
-            async with asyncio.timeout(call.tool.timeout_s):
-                return await function(self._context(call), **_own(call.args))
+            work = function(self._context(call), **_own(call.args))
+            return await self._stragglers.within(work, call.tool.timeout_s, _about(call))
         except TimeoutError:
             # Its own TimeoutError means the same: it does not know what came of its call.
             return TimedOut(seconds=call.tool.timeout_s)
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            return error  # nobody cancelled us: it let a cancellation of its own escape
         except (Exception, SystemExit) as error:  # noqa: BLE001 - every way it can fail is an outcome
             return error
 
@@ -137,6 +134,9 @@ class LocalToolbox:
             return ReconcileAnswer(happened=None)
         said = await self._guarded(call, hook)
         match said:
+            case Reconciled(happened=False) if _about(call) in self._stragglers:
+                # It has not happened yet; the call that was abandoned may still do it.
+                _log.warning("%s was abandoned and still runs: that it did nothing is no proof", _about(call))
             case Reconciled(happened=True | False | None) if is_json(said.value):
                 return ReconcileAnswer(happened=said.happened, value=said.value)
             case BaseException() | TimedOut():
@@ -161,6 +161,10 @@ class LocalToolbox:
             today=self.today,
             faults=self._faults,
         )
+
+
+def _about(call: Invocation) -> str:
+    return f"tool {call.tool.name} of {call.run_id}/{call.step_id}"
 
 
 def _can_be_shown(evidence: CardEvidence) -> bool:

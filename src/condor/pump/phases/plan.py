@@ -14,6 +14,7 @@ from condor.core.errors import PlanRefused, RequestNotUnderstood
 from condor.core.plan import parse_plan
 from condor.core.plan.repair import fault_of, may_be_repaired
 from condor.core.run import EventKind, RunStatus
+from condor.ports.deadline import Stragglers
 from condor.ports.model import PlanningRequest, RepairingPlanner, RepairRequest
 from condor.pump.phases.close import end_without_plan
 from condor.pump.phases.dispatch import dispatch
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from condor.pump.segment import Segment
 
 _log = logging.getLogger(__name__)
+_STRAGGLERS = Stragglers()
 
 #: Seconds for one plan: ten times what the slowest model takes for the longest of the demo's.
 PLANNING_S_MAX = 300.0
@@ -125,9 +127,9 @@ async def _thought_of(segment: Segment, work: Awaitable[object]) -> object:
             )
         return _thought(thinking)
     finally:
-        thinking.cancel()
         woken.cancel()
-        await asyncio.gather(thinking, woken, return_exceptions=True)
+        if not thinking.done():
+            await _STRAGGLERS.leave({thinking}, f"the planner of {segment.state.run_id}")
 
 
 def _thought(thinking: asyncio.Future[object]) -> object:
