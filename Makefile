@@ -18,7 +18,7 @@ STAMP := .venv/.setup-done
 BENCH_BIN := .venv-bench/bin
 BENCH_STAMP := .venv-bench/.setup-done
 LOCKS := requirements
-CODE := $(wildcard src tests examples bench docs)
+CODE := $(wildcard src tests examples bench docs web/build_console.py hatch_build.py)
 # Two workers at most: the suite also runs processes of its own.
 PARALLEL := -n 2 --dist loadfile
 
@@ -42,7 +42,11 @@ help: ## list what can be made
 
 .PHONY: setup
 setup: $(STAMP) ## make .venv with everything, from the hashed locks; quick when nothing changed
-	@:
+	@$(BIN)/python web/build_console.py
+
+.PHONY: console
+console: $(STAMP) ## build the web console into the package; needs Node 20 and npm
+	@$(BIN)/python web/build_console.py --required
 
 $(STAMP): pyproject.toml $(LOCKS)/build.txt $(LOCKS)/runtime.txt $(LOCKS)/dev.txt
 	@$(call make_env,.venv)

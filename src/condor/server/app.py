@@ -11,8 +11,10 @@ from fastapi.exceptions import RequestValidationError
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
 
+from condor.console import BUILT
 from condor.server import shapes
 from condor.server.answers import json_answer
+from condor.server.console import console_router
 from condor.server.edge import Edge, SignedIn
 from condor.server.guard import Guard
 from condor.server.live import StreamCaps
@@ -52,9 +54,9 @@ _SHAPES: Final = (
     shapes.StartBody,
     shapes.ApproveBody,
     shapes.ResumeBody,
+    shapes.EditBody,
     shapes.StopBody,
     shapes.SessionBody,
-    shapes.EditBody,
     shapes.ExplainBody,
     shapes.TokenBody,
     shapes.ChatBody,
@@ -98,6 +100,7 @@ def create_app(
     # Where AG-UI clients look for it.
     app.include_router(agui.router, include_in_schema=False)
     app.include_router(health.router)
+    app.include_router(console_router(BUILT))
 
     @app.get("/openapi.json", include_in_schema=False)
     async def openapi(_: SignedIn) -> Response:

@@ -208,6 +208,7 @@ class Me(_Said):
     kind: str
     roles: list[str]
     mode: str
+    example: str | None = Field(description="A request to try; a demonstration brings one.")
 
 
 class People(BaseModel):

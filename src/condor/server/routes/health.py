@@ -34,15 +34,6 @@ async def readyz(here: Here) -> Response:
     return json_answer({"ready": True})
 
 
-@router.get("/", include_in_schema=False)
-async def nothing_here() -> Response:
-    """Where the console will stand."""
-    return Response(
-        "Condor answers at /api/v1; sign in with POST /api/session. This installation has no console.\n",
-        media_type="text/plain",
-    )
-
-
 @router.get(
     "/metrics",
     summary="Numbers for Prometheus",

@@ -51,7 +51,8 @@ async def who_am_i(here: Here, caller: SignedIn) -> Response:
     """The principal, its roles, and how people sign in here."""
     who = caller.principal
     named = {"principal": who.id, "display": who.name, "kind": who.kind, "roles": sorted(who.roles)}
-    return json_answer({"v": WIRE_VERSION, **named, "scopes": sorted(caller.scopes), "mode": here.auth.mode})
+    standing = {"scopes": sorted(caller.scopes), "mode": here.auth.mode, "example": here.condor.demo_request}
+    return json_answer({"v": WIRE_VERSION, **named, **standing})
 
 
 @router.get(

@@ -1,0 +1,111 @@
+// The one way to the API: JSON in, JSON out, and a problem as an error with its stable code.
+
+import type { Json, RunEvent } from "./wire";
+import { words } from "./words";
+
+export class Problem extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly faults: { at: string; why: string }[];
+
+  constructor(status: number, code: string, detail: string, faults: { at: string; why: string }[] = []) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.faults = faults;
+  }
+}
+
+const BASE = "/api/v1";
+
+async function ask(method: string, path: string, body?: Json): Promise<Response> {
+  let response: Response;
+  try {
+    response = await fetch(BASE + path, {
+      method,
+      headers: body === undefined ? {} : { "content-type": "application/json" },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  } catch {
+    throw new Problem(0, "unreachable", words.problems.unreachable);
+  }
+  if (!response.ok) throw await problemOf(response);
+  return response;
+}
+
+async function problemOf(response: Response): Promise<Problem> {
+  return readProblem(response.status, await response.text());
+}
+
+/** A problem from its body; a body that is none still tells the status. */
+export function readProblem(status: number, text: string): Problem {
+  try {
+    const body = JSON.parse(text) as { status?: number; code?: string; detail?: string; errors?: { at: string; why: string }[] };
+    if (typeof body.code === "string") {
+      return new Problem(body.status ?? status, body.code, body.detail ?? body.code, body.errors);
+    }
+  } catch {
+    // Said below.
+  }
+  return new Problem(status, "unreadable", words.problems.unreadable(status));
+}
+
+export async function get<T>(path: string): Promise<T> {
+  return (await (await ask("GET", path)).json()) as T;
+}
+
+export interface Page<T> {
+  items: T[];
+  next: string | null;
+}
+
+/** A page of a list, and the path of the next one. */
+export async function getPage<T>(path: string): Promise<Page<T>> {
+  const response = await ask("GET", path);
+  const link = /<([^>]+)>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+  const next = link === undefined ? null : link.replace(/^\/api\/v1/, "");
+  return { items: (await response.json()) as T[], next };
+}
+
+/** A list to its end, or to a bound that no screen shows more of. */
+export async function getAll<T>(path: string, most: number): Promise<T[]> {
+  const found: T[] = [];
+  let next: string | null = path;
+  while (next !== null && found.length < most) {
+    const page: Page<T> = await getPage<T>(next);
+    found.push(...page.items);
+    next = page.next;
+  }
+  return found;
+}
+
+export async function post<T = unknown>(path: string, body: Json): Promise<T> {
+  const response = await ask("POST", path, body);
+  return (response.status === 204 ? null : await response.json()) as T;
+}
+
+export async function remove(path: string): Promise<void> {
+  await ask("DELETE", path);
+}
+
+/** Follow a run's event log until the run rests or the signal ends it. */
+export async function followEvents(runId: string, after: number, tell: (events: RunEvent[]) => void, signal: AbortSignal): Promise<void> {
+  const response = await fetch(`${BASE}/runs/${encodeURIComponent(runId)}/events?after=${after}`, { signal });
+  if (!response.ok || response.body === null) throw await problemOf(response);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    rest += value;
+    const lines = rest.split("\n");
+    rest = lines.pop() ?? "";
+    const events = lines.filter((line) => line.startsWith("data: {")).map((line) => JSON.parse(line.slice("data: ".length)) as RunEvent);
+    const told = events.filter((event) => event.type !== "run.snapshot");
+    if (told.length > 0) tell(told);
+    if (told.length < events.length) {
+      await reader.cancel();
+      return;
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// Audit rows as a table; each opens to all of its members.
+
+import { Link } from "@tanstack/react-router";
+import { Fragment, useState } from "react";
+import { Chip, Moment, Pairs, Seen, Value, type Tone } from "./parts";
+import { visibleWord } from "./visible";
+import { words } from "./words";
+import type { AuditRow } from "./wire";
+
+const said = words.audit.columns;
+const TONES: { [decision: string]: Tone } = {
+  approved: "good",
+  executed: "good",
+  answered: "good",
+  denied: "bad",
+  expired: "bad",
+  stopped: "bad",
+  "decision-rejected": "bad",
+  suspended: "warn",
+  unknown: "warn",
+  reconciled: "info",
+  "plan-revised": "info",
+};
+
+export function AuditTable({ rows, ofOneRun = false }: { rows: AuditRow[]; ofOneRun?: boolean }) {
+  const [open, setOpen] = useState<string | null>(null);
+  return (
+    <div className="scroll-x" tabIndex={0} role="region" aria-label={words.audit.title}>
+      <table className="audit">
+        <thead>
+          <tr>
+            {[said.at, said.decision, said.tool, said.rule, said.actor, ...(ofOneRun ? [] : [said.run]), said.step, said.hash].map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => {
+            const key = `${row.runId}:${row.seq}`;
+            return (
+              <Fragment key={key}>
+                <tr>
+                  <td>{row.at !== undefined && <Moment at={row.at} />}</td>
+                  <td>
+                    <Chip tone={TONES[row.decision ?? ""] ?? "plain"}>{visibleWord(row.decision ?? "?")}</Chip>
+                  </td>
+                  <td>{row.tool !== undefined && <code>{visibleWord(row.tool)}</code>}</td>
+                  <td>{row.ruleId !== undefined && <code>{visibleWord(row.ruleId)}</code>}</td>
+                  <td>{row.actor !== undefined && <Seen text={row.actor} />}</td>
+                  {!ofOneRun && (
+                    <td>
+                      <Link to="/runs/$runId" params={{ runId: row.runId }}>
+                        <code>{visibleWord(row.runId.slice(0, 12))}…</code>
+                      </Link>
+                    </td>
+                  )}
+                  <td>{row.stepId !== undefined && <Seen text={row.stepId} />}</td>
+                  <td>
+                    <button type="button" className="hash-button" aria-expanded={open === key} onClick={() => setOpen(open === key ? null : key)}>
+                      <code>{row.hash.slice(0, 8)}</code>
+                    </button>
+                  </td>
+                </tr>
+                {open === key && (
+                  <tr>
+                    <td colSpan={8}>
+                      <Pairs rows={Object.entries(row).map(([name, value]) => [<code key={name}>{visibleWord(name)}</code>, <Value key={name} value={value} />])} />
+                    </td>
+                  </tr>
+                )}
+              </Fragment>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,148 @@
+// The audit: rows by search, the chain's verdict, export.
+
+import { Button, NativeSelect, TextInput } from "@mantine/core";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useState, type FormEvent } from "react";
+import { get, getAll, getPage } from "./api";
+import { AuditTable } from "./audit-table";
+import { Empty, Fault, Seen, Waiting } from "./parts";
+import { useMe } from "./queries";
+import { save } from "./save";
+import { words } from "./words";
+import type { AuditRow, RunLine, Verdicts } from "./wire";
+
+const said = words.audit;
+const DECISIONS = [
+  "run-started", "allowed", "suspended", "approved", "denied", "answered", "edited", "withdrawn", "expired", "executed",
+  "unknown", "reconciled", "plan-revised", "stopped", "corrected", "decision-rejected", "run-ended",
+];
+/** Rows of one export. */
+const EXPORT_MAX = 100_000;
+
+interface Search {
+  runId: string;
+  ruleId: string;
+  decision: string;
+  tool: string;
+  actor: string;
+  from: string;
+  until: string;
+}
+
+const ALL: Search = { runId: "", ruleId: "", decision: "", tool: "", actor: "", from: "", until: "" };
+
+function pathOf(search: Search, limit: number): string {
+  const query = new URLSearchParams({ limit: String(limit) });
+  for (const name of ["runId", "ruleId", "decision", "tool", "actor"] as const) if (search[name] !== "") query.set(name, search[name]);
+  return `/audit?${query.toString()}`;
+}
+
+/** Times are compared here: the server searches by what rows hold. */
+function within(row: AuditRow, search: Search): boolean {
+  const at = new Date(row.at ?? 0).getTime();
+  return (search.from === "" || at >= new Date(search.from).getTime()) && (search.until === "" || at <= new Date(search.until).getTime());
+}
+
+export function AuditPage() {
+  const me = useMe();
+  const readsAll = me.roles.some((role) => role === "auditor" || role === "admin");
+  const [search, setSearch] = useState(ALL);
+  const may = readsAll || search.runId !== "";
+  const rows = useInfiniteQuery({
+    queryKey: ["audit", search],
+    queryFn: ({ pageParam }) => getPage<AuditRow>(pageParam),
+    initialPageParam: pathOf(search, 200),
+    getNextPageParam: (page) => page.next,
+    enabled: may,
+  });
+  const found = (rows.data?.pages.flatMap((page) => page.items) ?? []).filter((row) => within(row, search));
+
+  async function exportRows() {
+    const all = (await getAll<AuditRow>(pathOf(search, 1_000), EXPORT_MAX)).filter((row) => within(row, search));
+    save("audit.jsonl", all.map((row) => `${JSON.stringify(row)}\n`).join(""), "application/x-ndjson");
+  }
+
+  return (
+    <>
+      <h1>{said.title}</h1>
+      <p className="dim">{said.about}</p>
+      {may && <Verdict runId={search.runId} />}
+      <SearchForm readsAll={readsAll} start={setSearch} />
+      {!may && <Empty>{said.byRun}</Empty>}
+      {may && rows.isPending && <Waiting />}
+      {rows.isError && <Fault fault={rows.error} retry={() => void rows.refetch()} />}
+      {rows.isSuccess && found.length === 0 && <Empty>{words.empty.audit}</Empty>}
+      {found.length > 0 && (
+        <>
+          <p className="row">
+            <span className="dim">{said.loaded(found.length)}</span>
+            <Button variant="default" size="xs" onClick={() => void exportRows()}>
+              {said.export}
+            </Button>
+          </p>
+          <AuditTable rows={found} ofOneRun={search.runId !== ""} />
+        </>
+      )}
+      {rows.hasNextPage && (
+        <Button variant="default" loading={rows.isFetchingNextPage} onClick={() => void rows.fetchNextPage()}>
+          {words.more}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function SearchForm({ readsAll, start }: { readsAll: boolean; start: (search: Search) => void }) {
+  const [draft, setDraft] = useState(ALL);
+  const runs = useQuery({ queryKey: ["runs", "latest"], queryFn: () => get<RunLine[]>("/runs?limit=20"), enabled: !readsAll });
+  const field = (name: keyof Search) => ({
+    label: said[name === "ruleId" ? "rule" : name === "runId" ? "run" : name],
+    value: draft[name],
+    onChange: (event: { currentTarget: { value: string } }) => setDraft({ ...draft, [name]: event.currentTarget.value }),
+  });
+  function submit(event: FormEvent) {
+    event.preventDefault();
+    start(Object.fromEntries(Object.entries(draft).map(([name, value]) => [name, value.trim()])) as unknown as Search);
+  }
+  return (
+    <form className="search" onSubmit={submit}>
+      <TextInput {...field("runId")} list="your-runs" />
+      <datalist id="your-runs">
+        {(runs.data ?? []).map((run) => (
+          <option key={run.runId} value={run.runId}>
+            {run.request ?? words.runList.plan}
+          </option>
+        ))}
+      </datalist>
+      <NativeSelect {...field("decision")} data={[{ value: "", label: said.any }, ...DECISIONS]} />
+      <TextInput {...field("tool")} />
+      <TextInput {...field("ruleId")} />
+      <TextInput {...field("actor")} />
+      <TextInput {...field("from")} type="datetime-local" />
+      <TextInput {...field("until")} type="datetime-local" />
+      <Button type="submit">{said.search}</Button>
+    </form>
+  );
+}
+
+function Verdict({ runId }: { runId: string }) {
+  const query = runId === "" ? "" : `?runId=${encodeURIComponent(runId)}`;
+  const verdict = useQuery({ queryKey: ["audit", "verify", runId], queryFn: () => get<Verdicts>(`/audit/verify${query}`) });
+  if (verdict.isPending) return <p className="notice" role="status">{said.checking}</p>;
+  if (verdict.isError) return <Fault fault={verdict.error} retry={() => void verdict.refetch()} />;
+  const { kept, runs, rows, bad } = verdict.data;
+  return (
+    <div className={`notice ${kept ? "good" : "bad"}`} role="status">
+      <p>{kept ? said.kept(runs, rows) : said.broken(bad.length)}</p>
+      {bad.length > 0 && (
+        <ul>
+          {bad.map((each) => (
+            <li key={each.runId}>
+              <Seen text={each.message} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

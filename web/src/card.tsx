@@ -1,0 +1,385 @@
+// A suspend card, wherever it stands: in a chat, in the inbox, on a run's page. One shape for every gate.
+// Headline, order, risk and difference come from the policy, the descriptor and the record; what a plan, a
+// model or a requester wrote stands apart and says so.
+
+import { Button, Textarea } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useEffect, useId, useState, type ReactNode } from "react";
+import { post, Problem } from "./api";
+import { Covered, useCoverage } from "./coverage";
+import { Edit } from "./edit";
+import { Alerts, Arguments, Difference, Quoted, SubjectBanner } from "./evidence";
+import { SchemaForm } from "./form";
+import { inWords, left, useSecond } from "./moments";
+import { Chip, Moment, Pairs, Section, Seen, type Tone } from "./parts";
+import { cardQuery, reread, runQuery, useRuleReason } from "./queries";
+import { visibleWord } from "./visible";
+import { words } from "./words";
+import type { Card, JsonObject, RunSnapshot } from "./wire";
+
+const said = words.card;
+
+const KIND_TONES: { [kind: string]: Tone } = { approval: "warn", clarification: "info", reconcile: "busy" };
+const CLOSED_TONES: { [status: string]: Tone } = { approved: "good", answered: "good", denied: "bad", expired: "bad" };
+
+/**
+ * One card.
+ *
+ * `told` is how a stream or a list has it; the server is asked how it stands, and whether you may answer.
+ */
+export function SuspendCard({ told, answered, level = 3 }: { told: Card; answered?: () => void; level?: 2 | 3 }) {
+  const asked = useQuery(cardQuery(told.suspendId));
+  const run = useQuery(runQuery(told.runId));
+  const card: Card = told.status !== "pending" || asked.data === undefined ? { ...asked.data, ...told } : { ...told, ...asked.data };
+  // Another contract is another card to read.
+  return <DrawnCard key={`${card.suspendId} ${card.contractHash}`} card={card} run={run.data} answered={answered} level={level} />;
+}
+
+function DrawnCard({ card, run, answered, level }: { card: Card; run: RunSnapshot | undefined; answered: (() => void) | undefined; level: 2 | 3 }) {
+  const coverage = useCoverage();
+  const headline = useId();
+  const Heading = `h${level}` as const;
+  const planned = card.origin === "planned_approval";
+  const open = card.status === "pending";
+  return (
+    <article ref={coverage.card} className={`card ${card.reasonCode} ${open ? "open" : "closed"}`} aria-labelledby={headline} data-card={card.suspendId}>
+      <Covered>
+        <header className="card-head">
+          <Chip tone={KIND_TONES[card.reasonCode] ?? "warn"}>{said.kinds[card.reasonCode] ?? visibleWord(card.reasonCode)}</Chip>
+          <Standing card={card} />
+        </header>
+        <Heading id={headline} className="headline">
+          <Seen text={planned ? said.planned : (card.headline ?? said.unnamed)} />
+        </Heading>
+        <Call card={card} />
+        {card.evidence?.subject !== undefined && <SubjectBanner subject={card.evidence.subject} />}
+        {card.evidence?.summary !== undefined && (
+          <p className="exactly">
+            <span className="dim">{said.exactly}</span>
+            <strong>
+              <Seen text={card.evidence.summary} lines />
+            </strong>
+          </p>
+        )}
+        {!planned && card.message !== undefined && (
+          <p className="message">
+            <Seen text={card.message} lines />
+          </p>
+        )}
+      </Covered>
+      {open ? (
+        <>
+          <Body card={card} run={run} planned={planned} />
+          <Answering card={card} coverage={coverage} answered={answered} />
+        </>
+      ) : (
+        <>
+          <Outcome card={card} />
+          <details className="whole">
+            <summary>{said.whole}</summary>
+            <Body card={card} run={run} planned={planned} />
+          </details>
+        </>
+      )}
+    </article>
+  );
+}
+
+function Body({ card, run, planned }: { card: Card; run: RunSnapshot | undefined; planned: boolean }) {
+  const evidence = card.evidence ?? {};
+  const planSays = run?.steps.find((step) => step.id === card.stepId)?.title ?? "";
+  const planWords = planned ? [card.headline ?? "", card.message ?? ""].filter((text) => text !== "").join("\n") : planSays;
+  const context = evidence.context ?? [];
+  return (
+    <>
+      {card.erased === true && <p className="notice warn">{said.erased}</p>}
+      {(evidence.alerts ?? []).length > 0 && (
+        <Covered>
+          <Alerts alerts={evidence.alerts ?? []} />
+        </Covered>
+      )}
+      {(evidence.before !== undefined || evidence.after !== undefined) && (
+        <Covered>
+          <Difference before={evidence.before} after={evidence.after} />
+        </Covered>
+      )}
+      {card.toolInput !== undefined && !planned && (
+        <Covered>
+          <Arguments args={card.toolInput} />
+        </Covered>
+      )}
+      {context.length > 0 && (
+        <Covered>
+          <Section title={said.context}>
+            <Pairs rows={context.map((item) => [<Seen key={item.label} text={item.label} />, <Seen key={item.label} text={item.text} lines />])} />
+          </Section>
+        </Covered>
+      )}
+      {run !== undefined && (
+        <Covered>
+          <Quoted
+            title={said.request}
+            text={run.request ?? ""}
+            about={
+              <>
+                {run.request === null && `${said.requestPlan}. `}
+                {said.requester} <Seen text={run.requester.display} />
+              </>
+            }
+          />
+        </Covered>
+      )}
+      {planWords !== "" && (
+        <Covered>
+          <Quoted title={said.planWords} text={planWords} />
+        </Covered>
+      )}
+      <Covered>
+        <Why card={card} />
+      </Covered>
+    </>
+  );
+}
+
+/** The verb: which tool does which operation, of what class and tier. */
+function Call({ card }: { card: Card }) {
+  const policy = card.policy;
+  const tier = policy?.effectiveTier;
+  return (
+    <p className="call">
+      {card.toolName !== undefined && card.toolName !== "" && (
+        <code>
+          {visibleWord(card.toolName)}
+          {card.op !== undefined && ` · ${visibleWord(card.op)}`}
+        </code>
+      )}
+      {policy?.policyClass !== undefined && card.origin !== "planned_approval" && <Chip>{visibleWord(policy.policyClass)}</Chip>}
+      {tier !== null && tier !== undefined && <Chip tone={tier === "low" ? "info" : "bad"}>{said.tier(visibleWord(tier))}</Chip>}
+      {tier !== null && tier !== undefined && policy?.hitlTier !== tier && <span className="dim">{said.declared(policy?.hitlTier ?? null)}</span>}
+    </p>
+  );
+}
+
+function Standing({ card }: { card: Card }) {
+  if (card.status !== "pending") return <Chip tone={CLOSED_TONES[card.status] ?? "plain"}>{said.closed[card.status] ?? card.status}</Chip>;
+  return card.expiresAt === undefined ? <span className="dim">{said.noExpiry}</span> : <Countdown until={card.expiresAt} />;
+}
+
+export function Countdown({ until }: { until: string }) {
+  const now = useSecond();
+  const rest = new Date(until).getTime() - now;
+  return (
+    <span className={rest < 3_600_000 ? "countdown soon" : "countdown"} title={inWords(until)} role="timer" aria-live="off">
+      {said.expires} <time dateTime={until}>{left(until, now)}</time>
+    </span>
+  );
+}
+
+function Why({ card }: { card: Card }) {
+  const policy = card.policy;
+  const reason = useRuleReason(policy?.ruleId);
+  const rows: [ReactNode, ReactNode][] = [];
+  if (card.origin === "tool_policy" && policy?.ruleId !== undefined) {
+    rows.push([said.rule, <Fragmented key="rule" code={policy.ruleId} text={reason} />]);
+  } else {
+    rows.push([said.because, said.origins[card.origin] ?? visibleWord(card.origin)]);
+  }
+  for (const name of policy?.promotions ?? []) {
+    rows.push([said.promoted, <Fragmented key={name} code={name} text={said.promotions[name] ?? ""} />]);
+  }
+  if (card.answerRoles !== undefined) rows.push([said.mayAnswer, whoMayAnswer(card)]);
+  if (card.expiresAt !== undefined) rows.push([said.expires, <Moment key="at" at={card.expiresAt} />]);
+  rows.push([said.contract, <code key="hash" className="hash" title={card.contractHash}>{visibleWord(card.contractHash.replace(/^sha256:/, "").slice(0, 16))}</code>]);
+  rows.push([
+    said.run,
+    <Link key="run" to="/runs/$runId" params={{ runId: card.runId }}>
+      <code>{visibleWord(card.runId)}</code>
+    </Link>,
+  ]);
+  return (
+    <Section title={said.why}>
+      <Pairs rows={rows} />
+    </Section>
+  );
+}
+
+function Fragmented({ code, text }: { code: string; text: string }) {
+  return (
+    <>
+      <code>{visibleWord(code)}</code>
+      {text !== "" && ": "}
+      <Seen text={text} />
+    </>
+  );
+}
+
+export function whoMayAnswer(card: Card): string {
+  const roles = (card.answerRoles ?? []).map(visibleWord);
+  const either = roles.length === 0 ? said.anybody : new Intl.ListFormat("en", { type: "disjunction" }).format(roles);
+  const requester = visibleWord(card.requester ?? "");
+  if (card.requesterExcluded === true) return either + said.but(requester);
+  if (roles.length > 0 && card.requesterMayAnswer === true) return either + said.orRequester(requester);
+  return either;
+}
+
+/** How it was closed, and by whom. */
+function Outcome({ card }: { card: Card }) {
+  const who = card.decidedByDisplay ?? card.decidedBy;
+  const reason = card.reason ?? (typeof card.resumeData?.reason === "string" ? card.resumeData.reason : "");
+  const data = Object.entries(card.resumeData ?? {}).filter(([name]) => name !== "approved" && name !== "reason");
+  return (
+    <footer className="outcome">
+      <p>
+        <strong>{said.closed[card.status] ?? card.status}</strong>
+        {who !== undefined && card.decidedAt !== undefined && (
+          <>
+            {" "}
+            <Seen text={said.by(who, inWords(card.decidedAt))} />
+          </>
+        )}
+      </p>
+      {reason !== "" && (
+        <blockquote>
+          <Seen text={reason} lines />
+        </blockquote>
+      )}
+      {data.length > 0 && <Pairs rows={data.map(([name, value]) => [<code key={name}>{visibleWord(name)}</code>, <Seen key={name} text={String(value)} />])} />}
+    </footer>
+  );
+}
+
+interface AnsweringProps {
+  card: Card;
+  coverage: ReturnType<typeof useCoverage>;
+  answered: (() => void) | undefined;
+}
+
+function Answering({ card, coverage, answered }: AnsweringProps) {
+  const [busy, setBusy] = useState<"" | "approve" | "reject" | "answer">("");
+  const [fault, setFault] = useState<Problem | null>(null);
+  const expired = useExpired(card);
+
+  useEffect(() => {
+    // The sweep closes it within seconds; until then it is shown as what it is.
+    if (!expired) return undefined;
+    const again = setInterval(() => void reread(card.runId), 3_000);
+    return () => clearInterval(again);
+  }, [expired, card.runId]);
+
+  async function give(how: "approve" | "reject" | "answer", path: string, body: JsonObject) {
+    setBusy(how);
+    setFault(null);
+    try {
+      await post(`/runs/${encodeURIComponent(card.runId)}/${path}`, { suspendId: card.suspendId, ...body });
+      answered?.();
+    } catch (problem) {
+      setFault(problem instanceof Problem ? problem : new Problem(0, "unreachable", words.problems.unreachable));
+    } finally {
+      await reread(card.runId);
+      setBusy("");
+    }
+  }
+
+  if (expired) return <p className="notice bad" role="status">{said.closed.expired}</p>;
+  if (card.mayAnswer === undefined) return <div className="answering" aria-busy="true" />;
+  if (!card.mayAnswer) return <p className="notice">{card.answerRoles === undefined ? said.notYoursOpen : said.notYours(whoMayAnswer(card))}</p>;
+  return (
+    <div className="answering">
+      {card.reasonCode === "approval" ? (
+        <Decision card={card} coverage={coverage} busy={busy} give={give} />
+      ) : (
+        card.resumeSchema !== undefined && (
+          <Section title={said.asks}>
+            <SchemaForm
+              schema={card.resumeSchema}
+              ui={card.uiSchema}
+              busy={busy === "answer"}
+              submit={said.answer}
+              send={(answer) => void give("answer", "resume", { resumeData: answer })}
+            />
+          </Section>
+        )
+      )}
+      {fault !== null && (
+        <div className="notice bad" role="alert">
+          <p>
+            <Seen text={fault.message} />
+          </p>
+          {fault.status === 409 && <p>{said.lost}</p>}
+          {fault.faults.length > 0 && (
+            <ul>
+              {fault.faults.map((each, index) => (
+                <li key={index}>
+                  <code>{visibleWord(each.at)}</code>: <Seen text={each.why} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function useExpired(card: Card): boolean {
+  const [expired, setExpired] = useState(false);
+  useEffect(() => {
+    if (card.expiresAt === undefined) return undefined;
+    const rest = new Date(card.expiresAt).getTime() - Date.now();
+    setExpired(rest <= 0);
+    // A timer of the browser holds 24 days at most.
+    const timer = setTimeout(() => setExpired(true), Math.min(Math.max(rest, 0), 2 ** 31 - 1));
+    return () => clearTimeout(timer);
+  }, [card.expiresAt]);
+  return expired;
+}
+
+interface DecisionProps {
+  card: Card;
+  coverage: ReturnType<typeof useCoverage>;
+  busy: string;
+  give: (how: "approve" | "reject", path: string, body: JsonObject) => Promise<void>;
+}
+
+function Decision({ card, coverage, busy, give }: DecisionProps) {
+  const [reason, setReason] = useState("");
+  const unread = useId();
+  const body = (approved: boolean): JsonObject => (reason.trim() === "" ? { approved } : { approved, reason: reason.trim() });
+  return (
+    <>
+      <Textarea
+        label={said.reason}
+        autosize
+        minRows={1}
+        maxRows={6}
+        maxLength={2_000}
+        value={reason}
+        onChange={(event) => setReason(event.currentTarget.value)}
+      />
+      {!coverage.covered && (
+        <p id={unread} className="unread" role="status">
+          {said.unread}{" "}
+          <Button variant="subtle" size="compact-sm" onClick={coverage.showNext}>
+            {said.showNext}
+          </Button>
+        </p>
+      )}
+      <div className="row decide">
+        <Button
+          className="approve"
+          disabled={!coverage.covered || (busy !== "" && busy !== "approve")}
+          loading={busy === "approve"}
+          aria-describedby={coverage.covered ? undefined : unread}
+          onClick={() => void give("approve", "approve", body(true))}
+        >
+          {said.approve}
+        </Button>
+        <Button className="reject" variant="outline" color="red" disabled={busy !== "" && busy !== "reject"} loading={busy === "reject"} onClick={() => void give("reject", "approve", body(false))}>
+          {said.reject}
+        </Button>
+      </div>
+      <Edit card={card} />
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+import "./jitless";
+import "@mantine/core/styles.layer.css";
+import "./console.css";
+import { createTheme, localStorageColorSchemeManager, MantineProvider } from "@mantine/core";
+import { QueryClientProvider, useQuery } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode, useEffect, useRef, useState } from "react";
+import { createRoot } from "react-dom/client";
+import { Problem } from "./api";
+import { forgetChats } from "./chats";
+import { onChange, onReturn, startLive, stopLive } from "./live";
+import { router } from "./pages";
+import { Fault, Waiting } from "./parts";
+import { meQuery, queryClient, reread } from "./queries";
+import { signIn, SignInPage, takeLink } from "./sign-in";
+
+/** Milliseconds that changes are gathered before lists are read again. */
+const GATHER_MS = 250;
+
+const theme = createTheme({ primaryColor: "blue", defaultRadius: "md", fontFamily: "inherit", fontFamilyMonospace: "inherit" });
+const colours = localStorageColorSchemeManager({ key: "condor-colours" });
+
+/** The link that this page was opened with, or was given later, signs in before anything is asked. */
+function Console() {
+  const [arrival, setArrival] = useState<"arriving" | "in" | "failed">("arriving");
+  useEffect(() => {
+    const arrive = async () => {
+      const link = takeLink();
+      if (link === null) return setArrival((before) => (before === "arriving" ? "in" : before));
+      try {
+        await signIn(link.principal, link.code);
+        setArrival("in");
+      } catch {
+        setArrival("failed");
+      }
+      await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+    };
+    void arrive();
+    const again = () => void arrive();
+    window.addEventListener("hashchange", again);
+    return () => window.removeEventListener("hashchange", again);
+  }, []);
+  return arrival === "arriving" ? <Waiting /> : <SignedIn linkFailed={arrival === "failed"} />;
+}
+
+function SignedIn({ linkFailed }: { linkFailed: boolean }) {
+  const me = useQuery(meQuery);
+  const who = useRef<string>(undefined);
+  const principal = me.data?.principal;
+  const isOut = me.error instanceof Problem && me.error.status === 401;
+
+  useEffect(() => {
+    const before = who.current;
+    who.current = isOut ? undefined : principal;
+    if (before === undefined || before === who.current) return;
+    // What one person saw is not the next one's.
+    forgetChats();
+    queryClient.removeQueries({ predicate: (query) => query.queryKey[0] !== "me" });
+    void router.invalidate();
+  }, [principal, isOut]);
+
+  useFollowing(principal !== undefined && !isOut);
+  if (isOut) return <SignInPage signedIn={() => void me.refetch()} linkFailed={linkFailed} />;
+  if (me.data !== undefined) return <RouterProvider key={me.data.principal} router={router} />;
+  return me.isError ? <Fault fault={me.error} retry={() => void me.refetch()} /> : <Waiting />;
+}
+
+/** Read again what changes, wherever it was changed. */
+function useFollowing(isIn: boolean) {
+  useEffect(() => {
+    if (!isIn) return undefined;
+    const changed = new Set<string>();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const ends = [
+      onChange((change) => {
+        changed.add(change.runId);
+        timer ??= setTimeout(() => {
+          timer = undefined;
+          for (const runId of changed) void reread(runId);
+          changed.clear();
+        }, GATHER_MS);
+      }),
+      onReturn(() => void queryClient.invalidateQueries()),
+      stopLive,
+    ];
+    startLive();
+    return () => {
+      clearTimeout(timer);
+      for (const end of ends) end();
+    };
+  }, [isIn]);
+}
+
+const place = document.getElementById("console");
+if (place === null) throw new Error("index.html has the place");
+createRoot(place).render(
+  <StrictMode>
+    {/* Every style stands in the style sheet: the content security policy allows no style that is made here. */}
+    <MantineProvider theme={theme} colorSchemeManager={colours} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
+      <QueryClientProvider client={queryClient}>
+        <Console />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,28 @@
+// Every address of the console; src/condor/server/console.py has the same list.
+
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import { AskPage, ChatPage } from "./ask";
+import { Broken, NotFound, Shell } from "./shell";
+import { InboxPage } from "./inbox";
+
+const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: Broken });
+const at = <Path extends string>(path: Path) => ({ getParentRoute: () => root, path }) as const;
+
+const routes = [
+  createRoute({ ...at("/"), component: AskPage }),
+  createRoute({ ...at("/ask/$chatId"), component: ChatPage }),
+  createRoute({ ...at("/inbox"), component: InboxPage }),
+  createRoute({ ...at("/inbox/$suspendId"), component: InboxPage }),
+  createRoute({ ...at("/runs"), component: lazyRouteComponent(() => import("./runs"), "RunsPage") }),
+  createRoute({ ...at("/runs/$runId"), component: lazyRouteComponent(() => import("./run"), "RunPage") }),
+  createRoute({ ...at("/audit"), component: lazyRouteComponent(() => import("./audit"), "AuditPage") }),
+  createRoute({ ...at("/policy"), component: lazyRouteComponent(() => import("./policy"), "PolicyPage") }),
+] as const;
+
+export const router = createRouter({ routeTree: root.addChildren(routes), defaultErrorComponent: Broken, scrollRestoration: true });
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,187 @@
+// The policy: the matrix from the server, a call explained without running it, tools by area and tier.
+
+import { Button, NativeSelect, Textarea } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState, type FormEvent } from "react";
+import { post } from "./api";
+import { Chip, Fault, Pairs, Section, Seen, Waiting } from "./parts";
+import { rulesQuery, toolsQuery } from "./queries";
+import { visibleWord } from "./visible";
+import { words } from "./words";
+import type { Explained, Json, JsonObject, Tool } from "./wire";
+
+const said = words.policy;
+
+export function PolicyPage() {
+  return (
+    <>
+      <h1>{said.title}</h1>
+      <Matrix />
+      <Explain />
+      <ToolMap />
+    </>
+  );
+}
+
+function DecisionChip({ decision }: { decision: string }) {
+  return decision === "allow" ? <Chip tone="good">{said.allow}</Chip> : <Chip tone="warn">{said.ask}</Chip>;
+}
+
+function Matrix() {
+  const rules = useQuery(rulesQuery);
+  if (rules.isPending) return <Waiting />;
+  if (rules.isError) return <Fault fault={rules.error} retry={() => void rules.refetch()} />;
+  return (
+    <>
+      <p className="dim">{said.about}</p>
+      <div className="scroll-x" tabIndex={0} role="region" aria-label={said.title}>
+        <table>
+          <thead>
+            <tr>
+              {[said.class, said.tier, said.dispatch, said.decision, said.rule, said.why].map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rules.data.map((rule) => (
+              <tr key={rule.ruleId}>
+                <td>{rule.policyClass ?? said.any}</td>
+                <td>{rule.effectiveTier ?? said.any}</td>
+                <td>{rule.dispatch ?? said.any}</td>
+                <td>
+                  <DecisionChip decision={rule.decision} />
+                </td>
+                <td>
+                  <code>{rule.ruleId}</code>
+                </td>
+                <td>{rule.why}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function Explain() {
+  const tools = useQuery(toolsQuery);
+  const [tool, setTool] = useState("");
+  const [args, setArgs] = useState("{}");
+  const [autonomy, setAutonomy] = useState("guarded");
+  const [found, setFound] = useState<Explained | null>(null);
+  const [fault, setFault] = useState<unknown>(null);
+
+  async function explain(event: FormEvent) {
+    event.preventDefault();
+    setFound(null);
+    setFault(null);
+    let read: Json;
+    try {
+      read = JSON.parse(args) as Json;
+    } catch {
+      setFault(new Error(said.notJson));
+      return;
+    }
+    if (read === null || typeof read !== "object" || Array.isArray(read)) {
+      setFault(new Error(said.notJson));
+      return;
+    }
+    try {
+      setFound(await post<Explained>("/policy/explain", { tool, args: read as JsonObject, autonomy }));
+    } catch (problem) {
+      setFault(problem);
+    }
+  }
+
+  const names = (tools.data ?? []).map((each) => ({ value: each.name, label: each.name }));
+  return (
+    <Section title={said.explain} level={2}>
+      <p className="dim">{said.explainAbout}</p>
+      <form className="search" onSubmit={(event) => void explain(event)}>
+        <NativeSelect label={said.tool} value={tool} required onChange={(event) => setTool(event.currentTarget.value)} data={[{ value: "", label: words.form.choose }, ...names]} />
+        <NativeSelect label={said.autonomy} value={autonomy} onChange={(event) => setAutonomy(event.currentTarget.value)} data={Object.keys(words.autonomies)} />
+        <Textarea label={said.args} autosize minRows={1} value={args} onChange={(event) => setArgs(event.currentTarget.value)} className="wide" />
+        <Button type="submit" disabled={tool === ""}>
+          {said.submit}
+        </Button>
+      </form>
+      {fault !== null && <Fault fault={fault} />}
+      {found !== null && (
+        <div className="notice" role="status">
+          <p>
+            <DecisionChip decision={found.decision} /> <code>{found.ruleId}</code>: <Seen text={found.why} />
+          </p>
+          <Pairs
+            rows={[
+              [said.class, found.policyClass],
+              [said.tier, `${found.effectiveTier ?? said.any} (${words.card.declared(found.hitlTier)})`],
+              ...found.promotions.map((name): [string, string] => [words.card.promoted, `${name}: ${words.card.promotions[name] ?? ""}`]),
+              [said.roles, words.session.roles(found.roles)],
+              [said.approvers, words.session.roles(found.approverRoles)],
+              ...(found.missing.length > 0 ? [[said.missing, found.missing.map(visibleWord).join(", ")] as [string, string]] : []),
+            ]}
+          />
+        </div>
+      )}
+    </Section>
+  );
+}
+
+/** Where a tool stands: what always asks is apart from what the tier decides. */
+function columnOf(tool: Tool): keyof typeof said.columns {
+  if (tool.policyClass === "read") return "read";
+  if (tool.policyClass === "mutate") return tool.hitlTier === "low" ? "low" : "high";
+  return "always";
+}
+
+function ToolMap() {
+  const tools = useQuery(toolsQuery);
+  if (tools.isPending) return <Waiting />;
+  if (tools.isError) return <Fault fault={tools.error} retry={() => void tools.refetch()} />;
+  const areas = [...new Set(tools.data.map((tool) => tool.name.split(".")[0] ?? ""))].sort();
+  const columns = Object.keys(said.columns) as (keyof typeof said.columns)[];
+  return (
+    <Section title={said.map} level={2}>
+      <p className="dim">{said.mapAbout}</p>
+      <div className="scroll-x" tabIndex={0} role="region" aria-label={said.map}>
+        <table className="tool-map">
+          <thead>
+            <tr>
+              <th scope="col">{said.area}</th>
+              {columns.map((column) => (
+                <th key={column} scope="col">
+                  {said.columns[column]}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {areas.map((area) => (
+              <tr key={area}>
+                <th scope="row">{area}</th>
+                {columns.map((column) => (
+                  <td key={column} className={column}>
+                    {tools.data
+                      .filter((tool) => tool.name.split(".")[0] === area && columnOf(tool) === column)
+                      .map((tool) => (
+                        <span key={tool.name} className={`tool-box ${column}`} title={tool.description}>
+                          <strong>
+                            <Seen text={tool.title} />
+                          </strong>
+                          <code>{tool.name}</code>
+                        </span>
+                      ))}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  );
+}

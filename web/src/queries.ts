@@ -1,0 +1,50 @@
+// What is kept of the server's answers, and when it is read again.
+
+import { QueryClient, queryOptions, useQuery, type UseQueryResult } from "@tanstack/react-query";
+import { get, getAll, Problem } from "./api";
+import type { Card, Me, Rule, RunSnapshot, Tool } from "./wire";
+
+/** Cards that an inbox draws at most. */
+export const CARDS_MAX = 2_000;
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      retry: (failures, fault) => failures < 3 && fault instanceof Problem && (fault.status === 0 || fault.status >= 500),
+      retryDelay: (failures) => Math.min(500 * 2 ** failures, 5_000),
+      networkMode: "always",
+    },
+    mutations: { networkMode: "always" },
+  },
+});
+
+export const meQuery = queryOptions({ queryKey: ["me"], queryFn: () => get<Me>("/session"), staleTime: 0, refetchOnWindowFocus: true });
+export const rulesQuery = queryOptions({ queryKey: ["rules"], queryFn: () => get<Rule[]>("/policy/rules"), staleTime: Infinity });
+export const toolsQuery = queryOptions({ queryKey: ["tools"], queryFn: () => get<Tool[]>("/tools"), staleTime: Infinity });
+export const inboxQuery = queryOptions({
+  queryKey: ["cards"],
+  queryFn: () => getAll<Card>("/suspensions?status=pending&limit=200", CARDS_MAX),
+});
+export const cardQuery = (suspendId: string) =>
+  queryOptions({ queryKey: ["card", suspendId], queryFn: () => get<Card>(`/suspensions/${encodeURIComponent(suspendId)}`) });
+export const runQuery = (runId: string) =>
+  queryOptions({ queryKey: ["run", runId], queryFn: () => get<RunSnapshot>(`/runs/${encodeURIComponent(runId)}`) });
+
+export function useMe(): Me {
+  const { data } = useQuery(meQuery);
+  if (data === undefined) throw new Error("drawn only for who is signed in");
+  return data;
+}
+
+/** Why a rule asks, in the server's words. */
+export function useRuleReason(ruleId: string | undefined): string {
+  const rules: UseQueryResult<Rule[]> = useQuery(rulesQuery);
+  return rules.data?.find((rule) => rule.ruleId === ruleId)?.why ?? "";
+}
+
+/** Read again what a change of this run touches. */
+export async function reread(runId: string): Promise<void> {
+  const keys = [["cards"], ["card"], ["runs"], ["run", runId], ["audit", runId]];
+  await Promise.all(keys.map((queryKey) => queryClient.invalidateQueries({ queryKey })));
+}

@@ -1,0 +1,254 @@
+// What the API says, as far as the console draws it. docs/reference/openapi.json has the whole.
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+export type JsonObject = { [key: string]: Json };
+
+export type CardStatus = "pending" | "approved" | "denied" | "answered" | "superseded" | "withdrawn" | "expired";
+export type RunStatus = "created" | "planning" | "executing" | "suspended" | "succeeded" | "degraded" | "failed" | "aborted";
+export type StepStatus =
+  | "pending" | "started" | "suspended" | "unknown" | "succeeded" | "degraded" | "failed" | "skipped";
+
+export const TERMINAL: ReadonlySet<string> = new Set(["succeeded", "degraded", "failed", "aborted"]);
+
+export interface PolicyFacts {
+  policyClass: string;
+  hitlTier: string | null;
+  effectiveTier: string | null;
+  promotions: string[];
+  ruleId: string;
+}
+
+export interface Alert {
+  id?: string;
+  severity: string;
+  summary: string;
+  action?: string;
+  source?: string;
+  evidence?: { text?: string; reference?: string }[];
+}
+
+export interface Subject {
+  reference?: string;
+  name?: string;
+  birthDate?: string;
+  age?: number;
+  sex?: string;
+  mrn?: string;
+  text?: string;
+}
+
+export interface Evidence {
+  subject?: Subject;
+  summary?: string;
+  alerts?: Alert[];
+  before?: Json;
+  after?: Json;
+  context?: { label: string; text: string }[];
+}
+
+export interface FieldShape {
+  title?: string;
+  type?: string;
+  format?: string;
+  oneOf?: { const: Json; title?: string }[];
+  items?: FieldShape;
+  minimum?: number;
+  maximum?: number;
+  formatMinimum?: string;
+  formatMaximum?: string;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+}
+
+export interface FormSchema {
+  type: "object";
+  properties: { [name: string]: FieldShape };
+  required?: string[];
+}
+
+export type UiSchema = { [name: string]: { "ui:widget"?: string; "ui:lookup"?: { tool: string; target?: string } } };
+
+/** A card as a stream tells it; GET /api/suspensions adds the rest. */
+export interface Card {
+  kind: string;
+  suspendId: string;
+  runId: string;
+  stepId: string;
+  contractHash: string;
+  reasonCode: "approval" | "clarification" | "reconcile";
+  origin: string;
+  generation: number;
+  toolName?: string;
+  toolInput?: JsonObject;
+  headline?: string;
+  message?: string;
+  op?: string;
+  evidence?: Evidence;
+  expiresAt?: string;
+  policy?: PolicyFacts;
+  resumeSchema?: FormSchema;
+  uiSchema?: UiSchema;
+  status: CardStatus;
+  decidedBy?: string;
+  decidedByDisplay?: string;
+  decidedAt?: string;
+  resumeData?: JsonObject;
+  erased?: boolean;
+  // from the inbox alone
+  mayAnswer?: boolean;
+  openedAt?: string;
+  requester?: string;
+  answerRoles?: string[];
+  requesterMayAnswer?: boolean;
+  requesterExcluded?: boolean;
+  reason?: string;
+}
+
+export interface RunLine {
+  runId: string;
+  sessionId: string;
+  status: RunStatus;
+  autonomy: string;
+  requester: { id: string; display: string };
+  createdAt: string;
+  updatedAt: string;
+  request: string | null;
+}
+
+export interface Step {
+  id: string;
+  kind: string | null;
+  tool: string | null;
+  title: string;
+  after: string[];
+  status: StepStatus;
+  attempt: number;
+  code?: string;
+  insteadOf?: string;
+  fidelity?: string;
+  args?: Json;
+  result?: Json;
+  message?: string;
+}
+
+export interface Spent {
+  used: number;
+  limit: number;
+  unit: string;
+}
+
+export interface Notice {
+  kind: string;
+  stepId: string | null;
+  text: string;
+}
+
+export interface RunSnapshot extends RunLine {
+  seq: number;
+  steps: Step[];
+  suspensions: Card[];
+  budget: { [ceiling: string]: Spent | JsonObject };
+  closing: string | null;
+  notices: Notice[];
+}
+
+export interface RunEvent {
+  type: string;
+  runId: string;
+  seq: number;
+  at: string;
+  [fact: string]: Json;
+}
+
+export interface AuditRow {
+  runId: string;
+  seq: number;
+  at?: string;
+  decision?: string;
+  actor?: string;
+  tool?: string;
+  op?: string;
+  ruleId?: string;
+  stepId?: string;
+  origin?: string;
+  reasonCode?: string;
+  policyClass?: string;
+  effectiveTier?: string;
+  promotions?: string[];
+  suspendId?: string;
+  contractHash?: string;
+  hash: string;
+  prevHash: string;
+  [member: string]: Json | undefined;
+}
+
+export interface Verdicts {
+  kept: boolean;
+  runs: number;
+  rows: number;
+  bad: { runId: string; firstBadSeq: number | null; what: string; message: string }[];
+}
+
+export interface Rule {
+  ruleId: string;
+  policyClass: string | null;
+  effectiveTier: string | null;
+  dispatch: string | null;
+  decision: string;
+  why: string;
+}
+
+export interface ToolArg {
+  name: string;
+  label: string;
+  type: string;
+  required: boolean;
+  hint?: JsonObject;
+}
+
+export interface Tool {
+  name: string;
+  title: string;
+  description: string;
+  policyClass: string;
+  hitlTier: string | null;
+  ops: string[];
+  roles: string[];
+  approverRoles: string[];
+  requesterExcluded: boolean;
+  aliasGroup: string | null;
+  args: ToolArg[];
+}
+
+export interface Explained extends PolicyFacts {
+  tool: string;
+  op: string | null;
+  autonomy: string;
+  decision: string;
+  why: string;
+  roles: string[];
+  approverRoles: string[];
+  missing: string[];
+}
+
+export interface Me {
+  principal: string;
+  display: string;
+  kind: string;
+  roles: string[];
+  mode: string;
+  example: string | null;
+}
+
+export interface PlanStep {
+  id: string;
+  title: string;
+  status: StepStatus;
+  deps: string[];
+}
+
+export interface Plan {
+  revision: number;
+  steps: PlanStep[];
+}
