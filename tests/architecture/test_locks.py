@@ -78,7 +78,7 @@ def test_the_locks_cover_what_the_project_asks_for() -> None:
     """A dependency that was added without `make lock` is found here, not at a user's install."""
     project = PROJECT["project"]
     extras = project["optional-dependencies"]
-    runtime = [*project["dependencies"], *extras["hms"], *extras["server"]]
+    runtime = [*project["dependencies"], *(name for names in extras.values() for name in names)]
     asked = {"runtime.txt": runtime}
     asked |= {f"{group}.txt": names for group, names in PROJECT["dependency-groups"].items()}
     missing = {
@@ -90,18 +90,27 @@ def test_the_locks_cover_what_the_project_asks_for() -> None:
     assert missing == set()
 
 
+#: Rooms that may import more than the base, and the extra that brings it.
+ROOMS = {
+    "condor_hms": "hms",
+    "condor/models": "models",
+    "condor/server": "server",
+    "condor/store": "postgres",
+}
+
+
 def test_what_is_imported_is_declared() -> None:
     """Nothing works only because a dependency of a dependency happens to be there."""
     project = PROJECT["project"]
     base, extras = project["dependencies"], project["optional-dependencies"]
     declared = {"condor": {canonical(name) for name in base}}
-    declared["condor_hms"] = declared["condor"] | {canonical(name) for name in extras["hms"]}
-    declared["condor/server"] = declared["condor"] | {canonical(name) for name in extras["server"]}
+    for room, extra in ROOMS.items():
+        declared[room] = declared["condor"] | {canonical(name) for name in extras[extra]}
     undeclared = {
         f"{shown(path)}: {name}"
         for package, names in declared.items()
         for path in sorted((SRC / package).rglob("*.py"))
-        if package == "condor/server" or not path.is_relative_to(SRC / "condor" / "server")
+        if package != "condor" or not any(path.is_relative_to(SRC / room) for room in ROOMS)
         for name in imported(path.read_text(encoding="utf-8"))
         if not any(distribution in names for distribution in DISTRIBUTIONS.get(name, ["nowhere"]))
     }
