@@ -92,6 +92,39 @@ def test_a_denial_writes_nothing_and_is_named(shell: Shell) -> None:
     assert shell.ledger == []
 
 
+def test_a_call_is_edited_by_command(shell: Shell) -> None:
+    """A new card, nothing run, exit 0; the old card is refused by name; bad edits are refused whole."""
+    run = shell.parked()
+    old = run["suspensions"][0]["suspendId"]
+    for words, code, said in (
+        (("order=B",), 2, "'order' may not be edited on this card; take cents"),
+        (("cents",), 2, "write argument=value"),
+        (("cents=many",), 2, "type a whole number"),
+        (("cents=",), 2, "cents is needed"),
+        (("--data", '{"cents": "900"}'), 2, "a text stands where a whole number belongs"),
+        ((), 2, "as --data JSON"),
+    ):
+        refused = shell.run("edit", old, *words, "--as", "mia")
+        assert (refused.code, refused.out) == (code, "")
+        assert said in refused.err
+    assert shell.run("edit", old, "cents=900", "--as", "cleo").code == 7
+    assert shell.run("show", run["runId"], "--json").json["suspensions"][0]["status"] == "pending"
+    edited = shell.run("edit", old, "cents=900", "--as", "mia", "--json")
+    assert edited.code == 0, edited
+    new = edited.json
+    assert (new["toolInput"]["cents"], new["edits"][0]["byDisplay"], shell.ledger) == (900, "Mia", [])
+    late = shell.run("approve", old, "--as", "max")
+    assert (late.code, f"answer the new card {new['suspendId']}" in late.err) == (7, True)
+    drawn = shell.run("edit", new["suspendId"], "--data", '{"cents": 800}', "--as", "max")
+    assert drawn.code == 0
+    assert "Edited by Mia" in drawn.words
+    assert "Edited by Max" in drawn.words
+    assert "900 → 800" in drawn.words
+    (card,) = shell.run("pending", "--json").json
+    assert shell.run("approve", card["suspendId"], "--as", "max").code == 0
+    assert [entry["cents"] for entry in shell.ledger] == [800]
+
+
 def test_stop_withdraws_the_card(shell: Shell) -> None:
     """Stop exits with 0, ends the run as aborted, and cannot be done twice."""
     run = shell.parked()

@@ -27,13 +27,47 @@ def test_an_approval_is_asked_for_and_given(shell: Shell) -> None:
     assert "APPROVAL NEEDED" in shown
     assert "As Mia:" in shown
     terminal.type("q\n")
-    assert "Type one of a (approve), d (deny), l (leave)." in terminal.expect(PROMPT)
+    assert "Type one of a (approve), d (deny), l (leave), e (edit)." in terminal.expect(PROMPT)
     assert shell.ledger == []
     terminal.type("a\n")
     done = terminal.end()
     assert done.code == 0
     assert "Refunded 1200 cents." in done.words
     assert [entry["by"] for entry in shell.ledger] == ["mia"]
+
+
+def test_a_call_is_edited_before_it_is_approved(shell: Shell) -> None:
+    """[e] changes what may be changed and says what may not; the new card is asked about and runs."""
+    terminal = Terminal(shell, "run", "refund A-1", "--as", "mia")
+    assert "May be edited before it is approved: cents" in terminal.expect(PROMPT)
+    terminal.type("e\n")
+    terminal.expect("argument=value >")
+    terminal.type("order=B-2\n\n")
+    terminal.expect("may not be edited on this card; take cents")
+    terminal.type("cents=much\n\n")
+    terminal.expect("cannot be read: type a whole number")
+    terminal.type("cents=900\n\n")
+    shown = terminal.expect(PROMPT)
+    assert "Edited by Mia" in shown
+    assert "1200 → 900" in shown
+    assert shell.ledger == []
+    terminal.type("a\n")
+    done = terminal.end()
+    assert done.code == 0
+    assert "Refunded 900 cents. (Edited by Mia before it was approved.)" in done.words
+    assert [entry["cents"] for entry in shell.ledger] == [900]
+
+
+def test_an_edit_can_be_given_up(shell: Shell) -> None:
+    """An empty line goes back to the same card."""
+    terminal = Terminal(shell, "run", "refund A-1", "--as", "mia")
+    terminal.expect(PROMPT)
+    terminal.type("e\n")
+    terminal.expect("argument=value >")
+    terminal.type("\n")
+    terminal.expect(PROMPT)
+    terminal.type("l\n")
+    assert terminal.end().code == 3
 
 
 def test_a_denial_asks_why(shell: Shell) -> None:

@@ -72,6 +72,7 @@ class Shop:
             title="Refund an order",
             ops={"create"},
             approver_roles={"manager"},
+            editable={"cents"},
             args=(
                 ArgSpec(name="order", label="Order", required=True),
                 ArgSpec(name="cents", label="Cents", type="integer", required=True),

@@ -81,6 +81,12 @@ def test_commands_go_through_a_running_server(shell: Shell) -> None:
         assert "already approved by" in late.err
         assert len(shell.ledger) == 1
         second = shell.parked()
+        old = second["suspensions"][0]["suspendId"]
+        wrong = shell.run("edit", old, "--data", '{"cents": "9"}', "--as", "mia")
+        assert (wrong.code, "a text stands where a whole number belongs" in wrong.err) == (2, True), wrong
+        edited = shell.run("edit", old, "cents=900", "--as", "mia", "--json")
+        assert (edited.code, edited.json["toolInput"]["cents"]) == (0, 900), edited
+        assert shell.run("approve", old, "--as", "mia").code == 7
         stopped = shell.run("stop", second["runId"], "--as", "mia")
         assert stopped.code == 0, stopped
         assert shell.run("stop", "run_none", "--as", "mia").code == 2

@@ -101,6 +101,29 @@ async def test_a_high_write_waits_is_denied_or_happens(
     assert "⚠ Not completed:" not in str(approved["closing"])
 
 
+async def test_a_dose_is_edited_on_the_card(hospital: House) -> None:
+    """R03, edited: half the dose, longer; the record is read anew, then a doctor approves."""
+    run = await asked(hospital, "dr-okafor", R03)
+    client = await hospital.signed_in("dr-lindholm")
+    old = card_of(run)
+    path = f"/api/suspensions/{old}/edit"
+    other = await client.post(path, json={"args": {"patient": "Patient/pt-0b48e58a786b"}})
+    assert problem_of(other) == (422, "invalid_edit")
+    out = await client.post(path, json={"args": {"dose_value": -1}})
+    assert problem_of(out) == (422, "invalid_edit")
+    made = await client.post(path, json={"args": {"dose_value": 50, "duration_days": 7}})
+    assert made.status_code == 201, made.text
+    card = made.json()
+    assert "Nitrofurantoin 50 mg oral, twice daily, for 7 days" in card["evidence"]["summary"]
+    assert card["edits"][0]["before"] == {"dose_value": 100, "duration_days": 5}
+    assert card["contractHash"] != run["suspensions"][0]["contractHash"]
+    ended = await decided(hospital, "dr-okafor", await hospital.rest(run["runId"]), reason="renal function")
+    assert ended["status"] == "succeeded"
+    assert "Nitrofurantoin 50 mg" in str(ended["closing"])
+    assert "Nitrofurantoin 100 mg" not in str(ended["closing"])
+    assert "(Edited by Dr " in str(ended["closing"])
+
+
 async def test_only_who_may_answers(hospital: House) -> None:
     """Reception and billing do not even see it; a nurse, the auditor and the admin do not decide it."""
     run = await asked(hospital, "dr-okafor", R03)

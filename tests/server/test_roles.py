@@ -32,6 +32,7 @@ TABLE: dict[str, tuple[int, ...]] = {
     "POST /api/v1/runs/{run_id}/resume": (401, 403, 404, 202, 404, 403, 403, 404, 404),
     "GET /api/v1/suspensions": (401, 200, 200, 200, 200, 200, 200, 200, 403),
     "GET /api/v1/suspensions/{suspend_id}": (401, 200, 404, 200, 404, 200, 200, 404, 404),
+    "POST /api/v1/suspensions/{suspend_id}/edit": (401, 403, 404, 201, 404, 403, 403, 404, 404),
     "POST /api/v1/session": (204,) * 9,
     "GET /api/v1/session": (401, 200, 200, 200, 200, 200, 200, 200, 200),
     "DELETE /api/v1/session": (401, 204, 204, 204, 204, 204, 204, 204, 204),
@@ -99,6 +100,7 @@ async def ask(house: House, client: httpx.AsyncClient, operation: str, run: dict
         "/resume": {"suspendId": card, "resumeData": {"approved": True}},
         "/session": {"principal": "ann", "code": house.served.file.token},
         "/tokens": {"name": "made"},
+        "/edit": {"args": {"cents": 900}},
         "/explain": {"tool": "shop.find", "args": {"order": "A"}},
         "/chat": {
             "id": "chat-1",
@@ -141,7 +143,7 @@ async def row_of(house: House, operation: str) -> dict[str, int]:
     """What each caller gets; those that change something get a run of their own."""
     told: dict[str, int] = {}
     narrow = "policy:read" if "policy" not in operation and "tools" not in operation else "runs:stop"
-    ends_it = operation.endswith(("stop", "approve", "resume", "chat"))
+    ends_it = operation.endswith(("stop", "approve", "resume", "edit", "chat"))
     run = await house.parked("ann", sessionId="chat-1")
     for number, who in enumerate(WHO):
         if number and ends_it:

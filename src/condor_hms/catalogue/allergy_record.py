@@ -57,6 +57,7 @@ def allergy_record_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             title="Record an allergy",
             noun="the allergy entry",
             roles={"doctor", "nurse", "pharmacist"},
+            editable={"criticality", "manifestations", "severity", "onset"},
             creates="AllergyIntolerance",
             args=_arguments(),
         ),

@@ -35,6 +35,7 @@ def booking_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             title="Book an appointment",
             noun="the appointment",
             roles={"doctor", "nurse", "receptionist"},
+            editable={"visit", "reason"},
             creates="Appointment",
             alias=("booking", "equal"),
             args=(

@@ -44,6 +44,7 @@ def discontinuing_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             title="Discontinue a medicine",
             noun="the discontinuation",
             roles={"doctor"},
+            editable={"reason_code", "reason"},
             target=("order", "MedicationRequest"),
             ops={"discontinue"},
             verb="stop",

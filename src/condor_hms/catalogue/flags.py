@@ -43,6 +43,7 @@ def flag_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             title="Set a patient flag",
             noun="the flag",
             roles={"doctor", "nurse"},
+            editable={"note"},
             creates="Flag",
             args=(patient_arg(), code_arg("flag", "Flag", FLAGS, required=True), text_arg("note", "Note")),
         ),

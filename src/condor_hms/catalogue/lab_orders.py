@@ -42,6 +42,7 @@ def lab_order_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             title="Order lab tests",
             noun="the lab order",
             roles={"doctor", "nurse"},
+            editable={"priority", "when", "indication"},
             creates="ServiceRequest",
             alias=("lab-order", "equal"),
             args=(

@@ -52,11 +52,19 @@ def prescribing_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             noun="the prescription",
             roles={"doctor"},
             approver_roles={"doctor"},
+            editable=_EDITABLE,
             creates="MedicationRequest",
             ui_card=True,
             args=_arguments(),
         ),
     )
+
+
+#: How the medicine is taken, for how long, and why; another patient or medicine is another order.
+_EDITABLE = frozenset(
+    {"dose_value", "dose_unit", "route", "frequency", "duration_days", "as_needed", "indication"}
+    | {"quantity", "refills", "override_reason"}
+)
 
 
 def _arguments() -> tuple[ArgSpec, ...]:

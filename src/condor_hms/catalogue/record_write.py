@@ -223,6 +223,7 @@ def record_write(
     args: Sequence[ArgSpec],
     tier: HitlTier | None = HitlTier.LOW,
     approver_roles: Collection[str] = (),
+    editable: Collection[str] = (),
     creates: str = "",
     target: tuple[str, str] | None = None,
     ops: Collection[str] = ("create",),
@@ -236,6 +237,7 @@ def record_write(
 
     Args:
         creates: the type of its first new resource.
+        editable: what may be edited on its card: how and when, never whom it is about or what.
         tier: None: it says only that it writes, as tools did before there were classes.
         target: the argument that names the resource to change, and that resource's type.
         verb: what it does to the target, where the op does not say it.
@@ -249,6 +251,7 @@ def record_write(
         "op_arg": op_arg,
         "roles": roles,
         "approver_roles": approver_roles,
+        "editable": editable,
         "alias_group": alias[0],
         "alias_fidelity": alias[1],
         "alias_args": alias_args,

@@ -41,6 +41,7 @@ def task_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             title="Give a task to staff",
             noun="the task",
             roles={"doctor", "nurse", "pharmacist", "receptionist", "billing"},
+            editable={"description", "due", "priority"},
             creates="Task",
             alias=("lab-order,booking", "degraded"),
             alias_args=_instead_of,

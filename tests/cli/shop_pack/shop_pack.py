@@ -118,6 +118,7 @@ def _tools(ledger: Path) -> tuple[ToolDescriptor, ...]:
         roles={"manager", "clerk"},
         approver_roles={"manager"},
         idempotent=True,
+        editable={"cents"},
         noun="the refund",
         preview=preview,
         report=lambda args, _value: f"Refunded {args['cents']} cents.",

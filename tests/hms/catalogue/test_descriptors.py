@@ -15,6 +15,35 @@ ROWS: list[dict[str, Any]] = json.loads(
 )
 
 
+#: Whom and what a call is about; another one of these is another order.
+IDENTITY = frozenset(
+    {
+        "patient",
+        "medication",
+        "order",
+        "substance",
+        "tests",
+        "slot",
+        "practitioner",
+        "start",
+        "flag",
+        "category",
+    }
+    | {"allergy", "task", "report", "appointment", "encounter", "plan", "visit_id", "document"}
+)
+
+
+async def test_no_edit_changes_whom_or_what_it_is_about(desk: Desk) -> None:
+    """What may be edited on a card is how and when; the record writes that matter allow it, reads nothing."""
+    editable = {name: tool.editable for name, tool in desk.tools.items() if tool.editable}
+    assert {"medication.prescribe", "medication.discontinue", "allergy.record"} <= editable.keys()
+    for name, names in editable.items():
+        tool = desk.tools[name]
+        references = {arg.name for arg in tool.args if arg.type == "reference"}
+        assert tool.policy_class is not PolicyClass.READ
+        assert names.isdisjoint(IDENTITY | references), name
+
+
 async def test_the_tools_are_the_catalogues(desk: Desk) -> None:
     """Exactly the rows of this slice, and all of them can be registered together."""
     assert {row["name"] for row in ROWS} == set(desk.tools)
