@@ -85,7 +85,7 @@ def late_write(ledger: Ledger, let_go: asyncio.Event, **options: Any) -> ToolDes
 
 
 async def test_an_abandoned_write_proves_nothing(tmp_path: Path, ledger: Ledger) -> None:
-    """"Not yet" is no proof while the call may still write: a person is asked, and there is one effect."""
+    """That it has not happened yet is no proof while the call may still do it: a person is asked."""
     let_go = asyncio.Event()
     async with open_desk(tmp_path / "home", late_write(ledger, let_go)) as desk:
         run = await desk.run(call("w", "late.write"), autonomy="autonomous")

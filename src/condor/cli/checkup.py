@@ -20,7 +20,7 @@ from condor.cli.owner import GOES_ON, database_of, owner_of
 from condor.cli.session import reading
 from condor.cli.values import count
 from condor.core.errors import CondorError, show
-from condor.core.recovery.limits import LIMITS, clamp_limit
+from condor.core.recovery.limits import LIMITS, amount_words, clamp_limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -112,8 +112,8 @@ def _ceilings_that_do_not_count(settings: Settings) -> Iterator[str]:
         ):
             continue
         yield (
-            f"CONDOR_{limit.name.upper()} is {show(given)} and {limit.default:g} counts instead; "
-            f"write a number from {limit.floor:g} to {limit.most:g}"
+            f"CONDOR_{limit.name.upper()} is {show(given)} and {amount_words(limit.default)} counts instead; "
+            f"write a number from {limit.floor:g} to {limit.most:.12g}"
         )
 
 

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from condor.cli.card import pairs
 from condor.cli.screen import said
+from condor.core.recovery.limits import amount_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -64,7 +65,7 @@ def _what(one: Mapping[str, Any]) -> str:
 
 
 def _amount(spent: Mapping[str, Any]) -> Text:
-    words = f"{spent['used']:g} of {spent['limit']:g} {spent['unit']}"
+    words = f"{amount_words(spent['used'])} of {amount_words(spent['limit'])} {spent['unit']}"
     return said(words, "" if spent["used"] else "dim")
 
 
@@ -72,7 +73,8 @@ def _stop(stop: Mapping[str, Any]) -> str:
     if not stop.get("unit"):
         return "stopped: the second look at an edit of its plan said to stop"
     name = str(stop["limit"]).removesuffix("_max").replace("_", " ")
-    return f"stopped by {name}: {stop['used']:g} of {stop['most']:g} {stop['unit']} used up"
+    used, most = amount_words(stop["used"]), amount_words(stop["most"])
+    return f"stopped by {name}: {used} of {most} {stop['unit']} used up"
 
 
 __all__ = ["budget_blocks", "recovery_blocks"]

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: A reason is a word of a closed shape, because it stands in the history, which holds no record data.
 _CODE = re.compile(r"[a-z0-9_.-]{1,64}")
+#: More than anything can cost; beyond it a sum is no exact number.
+_AMOUNT_MAX = 2**53
 #: Longest message kept, in characters: a paragraph.
 _SAID_CHARS_MAX = 2_000
 
@@ -53,6 +55,9 @@ class ToolResult:
     value: Json = None
     #: The tool asks for another way inside the graph.
     needs_replan: bool = False
+    #: What the call cost, where it asked a model or paid for an answer; the run's breaker is charged with it.
+    tokens: int = 0
+    cost_usd: float = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +103,9 @@ class StepOutcome:
     absent: bool = False
     #: The record changed since the card: ask again with the new difference.
     record_moved: bool = False
+    #: What the attempt cost, as its tool says.
+    tokens: int = 0
+    cost_usd: float = 0
 
 
 def failed(code: str, message: str, *, may_retry: bool = False) -> StepOutcome:
@@ -124,6 +132,8 @@ def _of_result(result: ToolResult, status: StepStatus) -> StepOutcome:
         code=code,
         message=message,
         needs_replan=result.needs_replan is True,
+        tokens=result.tokens,
+        cost_usd=result.cost_usd,
     )
 
 
@@ -194,6 +204,15 @@ def _is_field(item: object) -> bool:
     )
 
 
+def is_amount(amount: object) -> bool:
+    """Whether it is a finite number that is not negative."""
+    return type(amount) in (int, float) and 0 <= amount <= _AMOUNT_MAX  # type: ignore[operator]
+
+
+def _is_cost(result: ToolResult) -> bool:
+    return type(result.tokens) is int and is_amount(result.tokens) and is_amount(result.cost_usd)
+
+
 def classify_step_outcome(returned: object, *, effectful: bool) -> StepOutcome | NeedInput:
     """What a tool's return, exception or silence means. The only classifier. Total.
 
@@ -208,7 +227,7 @@ def classify_step_outcome(returned: object, *, effectful: bool) -> StepOutcome |
         case ToolResult():
             said = exact_word(returned.outcome)
             status = next((status for status in SETTLED if status == said), None)
-            if status is not None and is_json(returned.value):
+            if status is not None and is_json(returned.value) and _is_cost(returned):
                 return _of_result(returned, status)
         case BaseException() | TimedOut():
             return _of_error(returned, effectful=effectful)
@@ -247,6 +266,7 @@ __all__ = [
     "ToolResult",
     "classify_step_outcome",
     "failed",
+    "is_amount",
     "is_json",
     "run_end",
     "skipped",

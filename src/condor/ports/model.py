@@ -28,11 +28,21 @@ class PlanningRequest:
     today: datetime.date
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A plan, and what it cost to make; the run's breaker is charged with it before the plan is looked at."""
+
+    #: Plan JSON as in the public format.
+    plan: object
+    tokens: int = 0
+    cost_usd: float = 0
+
+
 class Planner(Protocol):
     """Anything that plans: a playbook, a model."""
 
     async def plan(self, request: PlanningRequest) -> object:
-        """Plan JSON as in the public format; ``parse_plan`` reads it.
+        """Plan JSON as in the public format, bare or as ``Planned``; ``parse_plan`` reads it.
 
         Raises:
             RequestNotUnderstood: no plan; the message says what the planner can do. Never a guess.
@@ -56,7 +66,7 @@ class RepairingPlanner(Planner, Protocol):
     """A planner that can mend a plan of its own; it is asked once, before anything is compiled."""
 
     async def repair(self, request: RepairRequest) -> object:
-        """Another candidate.
+        """Another candidate, bare or as ``Planned``.
 
         Raises:
             RequestNotUnderstood: it has none.

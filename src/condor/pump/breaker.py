@@ -48,6 +48,24 @@ def open_breaker(segment: Segment, stop: BreakerStop, step_id: str | None = None
     )
 
 
+def pay(segment: Segment, charge: Charge, *, succeeded: bool = False) -> BreakerStop | None:
+    """Charge what is spent already, with the facts; the stop where a ceiling is met.
+
+    Args:
+        succeeded: what it was spent on has succeeded.
+    """
+    if not (charge.tokens or charge.cost_usd):
+        return None
+    after = segment.state.ledger.charge(
+        charge, worked_s=worked_s(segment), any_succeeded=succeeded or any_succeeded(segment)
+    )
+    if isinstance(after, BreakerStop):
+        return after
+    segment.state.ledger = after
+    segment.payload("ledger", after.to_json())
+    return None
+
+
 def stop_if_out_of_time(segment: Segment) -> None:
     """Open the breaker when the run was worked on for longer than it may be."""
     limits = segment.ports.limits

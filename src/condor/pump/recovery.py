@@ -36,7 +36,7 @@ from condor.core.suspend import Origin
 from condor.ports.deadline import Stragglers
 from condor.ports.model import Confirmation, PlanMutationQuestion
 from condor.ports.store import StepRow, SuspensionRow
-from condor.pump.breaker import any_succeeded, charged, confirmers_stop, open_breaker, worked_s
+from condor.pump.breaker import any_succeeded, charged, confirmers_stop, open_breaker, pay, worked_s
 from condor.pump.call import draws_card, is_supervised_run, stand_ins
 from condor.pump.decisions import keep_decision
 from condor.pump.plan_mutation_card import ask_first, edit_contract, held_outcome, hold, latest_edit_card
@@ -91,6 +91,13 @@ async def conclude(
     )
     decision = decide_plan_mutation(evidence)
     this = _Pass(given=given, outcome=outcome, evidence=evidence, decision=decision, audit=audit)
+    cost = Charge(step=given.node.step_id, tokens=outcome.tokens, cost_usd=outcome.cost_usd)
+    stop = pay(segment, cost, succeeded=outcome.status is StepStatus.SUCCEEDED)
+    if stop is not None:
+        # What the attempt did, it did; it is the run that ends here.
+        _settle(segment, this, outcome)
+        open_breaker(segment, stop, this.step_id)
+        return None
     if evidence.is_quiet:
         _settle(segment, this, outcome)
         return None
@@ -162,6 +169,10 @@ async def _through_the_gate(segment: Segment, this: _Pass) -> Suspend | None:
         _settle(segment, this, this.outcome)
         return None
     verb = await _confirmed(segment, this, rule, candidate) if rule.ambiguous else rule.verb
+    if isinstance(verb, BreakerStop):
+        _keep(segment, this, rule, GateVerb.HALT, candidate, stop=verb.limit)
+        _trip(segment, this, verb)
+        return None
     _keep(segment, this, rule, verb, candidate)
     match verb:
         case GateVerb.PARK:
@@ -220,8 +231,10 @@ def _charge_of(this: _Pass, rule: GateRule, candidate: CallFacts | None) -> Char
     )
 
 
-async def _confirmed(segment: Segment, this: _Pass, rule: GateRule, candidate: CallFacts) -> GateVerb:
-    """The rule's verb, or something stricter that a second model chose."""
+async def _confirmed(
+    segment: Segment, this: _Pass, rule: GateRule, candidate: CallFacts
+) -> GateVerb | BreakerStop:
+    """The rule's verb, or something stricter that a second model chose; a stop where asking cost too much."""
     confirmer = segment.ports.confirmer
     if confirmer is None:
         return rule.verb
@@ -241,11 +254,7 @@ async def _confirmed(segment: Segment, this: _Pass, rule: GateRule, candidate: C
     except Exception:  # noqa: BLE001 - whatever a model does, a person is asked
         _log.warning("the confirmer failed; a person is asked", exc_info=True)
         said, cost = Confirmation(verb=GateVerb.PARK), Charge(step=this.step_id)
-    spent = charged(segment, cost)
-    if spent is None:
-        return GateVerb.HALT
-    segment.facts.absorb(spent)
-    return tighten(rule.verb, said.verb)
+    return pay(segment, cost) or tighten(rule.verb, said.verb)
 
 
 def _park(segment: Segment, this: _Pass, rule: GateRule, candidate: CallFacts) -> Suspend:

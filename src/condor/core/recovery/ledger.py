@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from condor.core.outcome import is_amount
 from condor.core.recovery.limits import BY_NAME, DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Version of the stored form.
 _VERSION = 1
+#: Ceilings of what is spent before it can be charged: time, and what a model or a tool says it cost.
+_GONE = frozenset({"wall_time_s_max", "tokens_max", "cost_usd_max"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +50,7 @@ class Charge:
             ValueError: an amount is negative or no number.
         """
         amounts = (self.plan_mutations, self.replans, self.retries, self.tokens, self.cost_usd)
-        if not all(math.isfinite(amount) and amount >= 0 for amount in amounts):
+        if not all(is_amount(amount) for amount in amounts):
             raise ValueError("a charge is never negative and always a number")
 
 
@@ -127,8 +130,8 @@ class CircuitBreakerLedger:
             if used > getattr(self.limits, name):
                 return BreakerStop(
                     limit=name,
-                    # Time passes whether or not it is charged; everything else was not spent.
-                    used=used if name == "wall_time_s_max" else self.used()[name],
+                    # What is gone is gone, charged or not; everything else was not done.
+                    used=used if name in _GONE else self.used()[name],
                     most=getattr(self.limits, name),
                     outcome="degraded" if any_succeeded else "failed",
                 )

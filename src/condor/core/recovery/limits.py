@@ -167,6 +167,11 @@ def _number(given: object) -> float | None:
     return float(word) if word is not None and _NUMBER.fullmatch(word) else None
 
 
+def amount_words(amount: float) -> str:
+    """An amount as texts say it: ``1,000,500``, ``0.25``."""
+    return f"{amount:,.12g}"
+
+
 def limits_from(configured: Mapping[str, object]) -> Limits:
     """The ceilings of a configuration; names that it does not have stand at their defaults. Total."""
     return Limits(**{name: configured[name] for name in BY_NAME if name in configured})  # type: ignore[arg-type]
@@ -185,6 +190,7 @@ __all__ = [
     "WRITE_INPUT_REGENERATIONS_MAX",
     "Limit",
     "Limits",
+    "amount_words",
     "clamp_limit",
     "limits_from",
 ]

@@ -50,7 +50,7 @@ RUN_TRANSITIONS: dict[RunStatus, dict[RunStatus, frozenset[TransitionCause]]] = 
     },
     RunStatus.PLANNING: {
         RunStatus.EXECUTING: frozenset({"planned"}),
-        RunStatus.FAILED: frozenset({"not-planned", "bug"}),
+        RunStatus.FAILED: frozenset({"not-planned", "bug", "breaker"}),
         RunStatus.ABORTED: frozenset({"stopped"}),
     },
     RunStatus.EXECUTING: {

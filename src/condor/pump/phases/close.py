@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor.core.observers import ClaimEvidence, Closing, StepEvidence, compose_closing, ended, unended
 from condor.core.outcome import FULFILLED, SETTLED, StepStatus, run_end
-from condor.core.recovery.limits import BY_NAME
+from condor.core.recovery.limits import BY_NAME, amount_words
 from condor.core.run import SYSTEM, EventKind, Principal, RunStatus, TransitionCause
 from condor.ports.store import Decide, StepRow, SuspensionRow
 from condor.pump.call import answer_body, changes_of, decided_by
@@ -199,7 +199,7 @@ def _halted(segment: Segment) -> str:
 def _why_the_breaker_opened(stop: Mapping[str, Any]) -> str:
     if stop["limit"] not in BY_NAME:
         return "The run was stopped: the second look at an edit of its plan said to stop."
-    used, most = (f"{amount:g}" for amount in (stop["used"], stop["most"]))
+    used, most = amount_words(stop["used"]), amount_words(stop["most"])
     return (
         f"The run was stopped by its circuit breaker: {used} of at most {most} {stop['unit']} were used up."
     )

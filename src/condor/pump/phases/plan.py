@@ -13,9 +13,11 @@ from condor.core.compiler import compile_plan, graph_to_json
 from condor.core.errors import PlanRefused, RequestNotUnderstood
 from condor.core.plan import parse_plan
 from condor.core.plan.repair import fault_of, may_be_repaired
+from condor.core.recovery import Charge
 from condor.core.run import EventKind, RunStatus
 from condor.ports.deadline import Stragglers
-from condor.ports.model import PlanningRequest, RepairingPlanner, RepairRequest
+from condor.ports.model import Planned, PlanningRequest, RepairingPlanner, RepairRequest
+from condor.pump.breaker import open_breaker, pay
 from condor.pump.phases.close import end_without_plan
 from condor.pump.phases.dispatch import dispatch
 from condor.pump.phases.result import Next, PhaseResult, Stopped
@@ -34,6 +36,10 @@ _STRAGGLERS = Stragglers()
 
 #: Seconds for one plan: ten times what the slowest model takes for the longest of the demo's.
 PLANNING_S_MAX = 300.0
+
+
+class _OverBudget(Exception):
+    """Planning cost more than the run may; its breaker has opened."""
 
 
 def stage_plan(
@@ -69,6 +75,8 @@ async def plan(segment: Segment) -> PhaseResult:
         return Stopped()
     try:
         proposed, graph, repaired = await _runnable(segment)
+    except _OverBudget:
+        return Stopped()
     except RequestNotUnderstood as refusal:
         return await end_without_plan(segment, refusal.code, str(refusal))
     except PlanRefused as refusal:
@@ -87,7 +95,7 @@ async def _runnable(segment: Segment) -> tuple[object, CompiledGraph, PlanFault 
 
     Raises:
         PlanRefused: the planner cannot repair its plan, or its repair cannot be run either.
-        RequestNotUnderstood, LookAgain: as ``_thought_of``.
+        RequestNotUnderstood, LookAgain, _OverBudget: as ``_thought_of``.
     """
     planner, asked = segment.ports.planner, _request(segment)
     if planner is None:
@@ -109,11 +117,12 @@ async def _runnable(segment: Segment) -> tuple[object, CompiledGraph, PlanFault 
 
 
 async def _thought_of(segment: Segment, work: Awaitable[object]) -> object:
-    """What a planner that was asked says.
+    """What a planner that was asked says, paid for.
 
     Raises:
         RequestNotUnderstood: it has no plan, no time, or there is none.
         LookAgain: the run was stopped meanwhile.
+        _OverBudget: it cost more than the run may.
     """
     thinking = asyncio.ensure_future(work)
     woken = asyncio.ensure_future(segment.wake.wait())
@@ -125,7 +134,7 @@ async def _thought_of(segment: Segment, work: Awaitable[object]) -> object:
             raise RequestNotUnderstood(
                 f"the planner gave no plan within {PLANNING_S_MAX:g} s; try again, or give a plan"
             )
-        return _thought(thinking)
+        return _paid(segment, _thought(thinking))
     finally:
         woken.cancel()
         if not thinking.done():
@@ -143,6 +152,24 @@ def _thought(thinking: asyncio.Future[object]) -> object:
         raise RequestNotUnderstood(
             f"the planner failed ({type(fault).__name__}); try again, or give a plan instead"
         ) from None
+
+
+def _paid(segment: Segment, thought: object) -> object:
+    """The candidate, after what it cost was charged."""
+    if not isinstance(thought, Planned):
+        return thought
+    try:
+        cost = Charge(tokens=thought.tokens, cost_usd=thought.cost_usd)
+    except ValueError:
+        _log.warning("the planner says it cost %r tokens, %r USD", thought.tokens, thought.cost_usd)
+        raise RequestNotUnderstood(
+            "the planner failed (what it says it cost is no amount); try again, or give a plan instead"
+        ) from None
+    stop = pay(segment, cost)
+    if stop is not None:
+        open_breaker(segment, stop)
+        raise _OverBudget
+    return thought.plan
 
 
 def _request(segment: Segment) -> PlanningRequest:
