@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from condor import HitlTier, PolicyClass, ToolContext, ToolDescriptor, ToolResult, tool
-from condor.ports.model import Confirmation, Planned
+from condor.ports.model import Confirmation, Proposal
 from condor.testing import ScriptedConfirmer, faulty
 from tests.pump.desk import call, open_desk, read_tool, write_tool
 
@@ -119,17 +119,19 @@ async def test_a_cost_that_is_none_is_no_answer(tmp_path: Path, cost: Any) -> No
 
 async def test_planning_is_charged_repair_too(tmp_path: Path, ledger: Ledger) -> None:
     """Both candidates are paid for."""
-    planner = Thinker(Planned(plan={"steps": 1}, tokens=300), Planned(plan=PLAN, tokens=200, cost_usd=0.25))
+    planner = Thinker(Proposal(plan={"steps": 1}, tokens=300), Proposal(plan=PLAN, tokens=200, cost_usd=0.25))
     async with open_desk(tmp_path / "home", read_tool(ledger), planner=planner, limits=LIMITS) as desk:
         end = await asked(desk)
         assert (end["status"], end["budget"]["tokens"]["used"]) == ("succeeded", 500)
         assert end["budget"]["cost_usd"]["used"] == 0.25
 
 
-@pytest.mark.parametrize("first", [Planned(plan=PLAN, tokens=1_001), Planned(plan={"steps": 1}, tokens=999)])
-async def test_planning_over_a_ceiling_stops_the_run(tmp_path: Path, ledger: Ledger, first: Planned) -> None:
+@pytest.mark.parametrize(
+    "first", [Proposal(plan=PLAN, tokens=1_001), Proposal(plan={"steps": 1}, tokens=999)]
+)
+async def test_planning_over_a_ceiling_stops_the_run(tmp_path: Path, ledger: Ledger, first: Proposal) -> None:
     """Before anything of the plan runs, whichever candidate it was."""
-    planner = Thinker(first, Planned(plan=PLAN, tokens=2))
+    planner = Thinker(first, Proposal(plan=PLAN, tokens=2))
     async with open_desk(tmp_path / "home", read_tool(ledger), planner=planner, limits=LIMITS) as desk:
         end = await asked(desk)
         assert (end["status"], end["steps"], end["budget"]["stop"]["limit"]) == ("failed", [], "tokens_max")
@@ -138,9 +140,19 @@ async def test_planning_over_a_ceiling_stops_the_run(tmp_path: Path, ledger: Led
         )
 
 
+async def test_a_refusal_is_paid_for_too(tmp_path: Path) -> None:
+    """It says what it says, and the budget has what it cost."""
+    planner = Thinker(Proposal(refusal="I can look up books", tokens=40))
+    async with open_desk(tmp_path / "home", planner=planner) as desk:
+        end = await asked(desk)
+        assert (end["status"], end["closing"], end["budget"]["tokens"]["used"]) == (
+            "failed", "I can look up books", 40,
+        )  # fmt: skip
+
+
 async def test_a_planner_that_says_nonsense_of_its_cost_has_failed(tmp_path: Path) -> None:
     """It is no plan."""
-    planner = Thinker(Planned(plan=PLAN, tokens=-5))
+    planner = Thinker(Proposal(plan=PLAN, tokens=-5))
     async with open_desk(tmp_path / "home", planner=planner) as desk:
         end = await asked(desk)
         assert (end["status"], "no amount" in end["closing"]) == ("failed", True)

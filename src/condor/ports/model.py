@@ -29,11 +29,13 @@ class PlanningRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """A plan, and what it cost to make; the run's breaker is charged with it before the plan is looked at."""
+class Proposal:
+    """What a planner that costs something says: a candidate or a refusal, and what asking it cost."""
 
-    #: Plan JSON as in the public format.
-    plan: object
+    #: Plan JSON as in the public format, or whatever came instead; ``parse_plan`` reads it.
+    plan: object = None
+    #: Why it has no plan, as a ``RequestNotUnderstood`` would say it; empty where it has one.
+    refusal: str = ""
     tokens: int = 0
     cost_usd: float = 0
 
@@ -42,7 +44,7 @@ class Planner(Protocol):
     """Anything that plans: a playbook, a model."""
 
     async def plan(self, request: PlanningRequest) -> object:
-        """Plan JSON as in the public format, bare or as ``Planned``; ``parse_plan`` reads it.
+        """Plan JSON as in the public format, or a ``Proposal``; ``parse_plan`` reads it.
 
         Raises:
             RequestNotUnderstood: no plan; the message says what the planner can do. Never a guess.
@@ -66,7 +68,7 @@ class RepairingPlanner(Planner, Protocol):
     """A planner that can mend a plan of its own; it is asked once, before anything is compiled."""
 
     async def repair(self, request: RepairRequest) -> object:
-        """Another candidate, bare or as ``Planned``.
+        """Another candidate, as ``plan`` gives it.
 
         Raises:
             RequestNotUnderstood: it has none.

@@ -16,7 +16,7 @@ from condor.core.plan.repair import fault_of, may_be_repaired
 from condor.core.recovery import Charge
 from condor.core.run import EventKind, RunStatus
 from condor.ports.deadline import Stragglers
-from condor.ports.model import Planned, PlanningRequest, RepairingPlanner, RepairRequest
+from condor.ports.model import PlanningRequest, Proposal, RepairingPlanner, RepairRequest
 from condor.pump.breaker import open_breaker, pay
 from condor.pump.phases.close import end_without_plan
 from condor.pump.phases.dispatch import dispatch
@@ -155,8 +155,13 @@ def _thought(thinking: asyncio.Future[object]) -> object:
 
 
 def _paid(segment: Segment, thought: object) -> object:
-    """The candidate, after what it cost was charged."""
-    if not isinstance(thought, Planned):
+    """The candidate, after what it cost was charged.
+
+    Raises:
+        RequestNotUnderstood: it is a refusal, or what it says it cost is no amount.
+        _OverBudget: it cost more than the run may.
+    """
+    if not isinstance(thought, Proposal):
         return thought
     try:
         cost = Charge(tokens=thought.tokens, cost_usd=thought.cost_usd)
@@ -169,6 +174,8 @@ def _paid(segment: Segment, thought: object) -> object:
     if stop is not None:
         open_breaker(segment, stop)
         raise _OverBudget
+    if thought.refusal:
+        raise RequestNotUnderstood(thought.refusal)
     return thought.plan
 
 
