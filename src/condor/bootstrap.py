@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Self
 from condor.core.errors import (
     NotAllowed,
     StaleSuspension,
-    StoreUnavailable,
     UnknownId,
 )
 from condor.core.recovery import limits_from
@@ -37,6 +36,8 @@ from condor.runtime import Run, Runtime, run_snapshot
 from condor.runtime.edge import allowed_autonomy, check_key, check_reason, check_request, claim_of, session_of
 from condor.runtime.hub import EventHub
 from condor.runtime.readings import Readings
+from condor.runtime.sweeping import Swept
+from condor.runtime.tending import tend
 from condor.store.opening import open_store
 from condor.tools.explain import explain_call
 from condor.tools.invocation import LocalToolbox
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Seconds between two looks for expired cards and runs that stand still.
-_TEND_EVERY_S = 5.0
 #: Seconds that a closing process gives to work in flight; what is left goes on at the next start.
 _GRACE_S = 10.0
 
@@ -114,6 +113,8 @@ class Condor(Readings):
         self._tend = tend
         #: Runs that were interrupted, and that the opening took up again.
         self.taken_up: Sequence[str] = ()
+        #: Runs that the opening ended, because their cards had expired.
+        self.swept = Swept()
         self._hub = EventHub()
         self._stack = AsyncExitStack()
         self._opened: list[OpenedPack] = []
@@ -171,10 +172,11 @@ class Condor(Readings):
         if self._read_only:
             return
         self._stack.push_async_callback(dispatcher.drain, _GRACE_S)
-        await self._runtime.sweep()
+        self.swept = Swept(expired=await self._runtime.sweep())
         self.taken_up = tuple(await self._runtime.recover())
         if self._tend:
-            tending = asyncio.create_task(self._look_after(self._runtime), name="condor-tend")
+            idle_s = self._configured().idle_s
+            tending = asyncio.create_task(tend(self._runtime, self._clock, idle_s=idle_s), name="condor-tend")
             self._stack.push_async_callback(_cancelled, tending)
 
     def _configured(self) -> Settings:
@@ -184,16 +186,6 @@ class Condor(Readings):
 
             self._settings = read_settings()
         return self._settings
-
-    async def _look_after(self, runtime: Runtime) -> None:
-        while True:
-            await asyncio.sleep(_TEND_EVERY_S)
-            try:
-                await runtime.sweep()
-                await runtime.retry_stranded()
-                await runtime.take_up_orphans()
-            except StoreUnavailable:
-                _log.exception("the store takes nothing; looking again in %g s", _TEND_EVERY_S)
 
     def _heard(self, run_ids: Sequence[str] | None) -> None:
         """What other processes committed."""
@@ -294,6 +286,16 @@ class Condor(Readings):
             raise NotAllowed(f"{principal.name} is auditor, a role that decides nothing")
         check_reason(reason)
         await self._running().stop(run_id, principal, reason)
+
+    async def sweep(self) -> Swept:
+        """End the runs whose cards have expired, and parked runs that nobody can wake any more.
+
+        It also happens by itself, every few seconds, for as long as this is open (``tend``).
+        """
+        runtime, expired = self._running(), 0
+        while more := await runtime.sweep():
+            expired += more
+        return Swept(expired=expired, idle=await runtime.sweep_idle(self._configured().idle_s))
 
     def watch(self, run_id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[RunEvent]:
         """The run's events: replayed from ``after``, then live until its next rest (``follow``: its end)."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Seconds in a day: an approval that nobody gave by tomorrow is not given.
 SUSPEND_TTL_S_DEFAULT = 24 * 3600.0
+#: A day as well: a parked run without a card can only be a fault, and nobody can wake it.
+IDLE_S_DEFAULT = 24 * 3600.0
 #: Ten years of seconds: a card that is open for longer is forgotten, and dates beyond it overflow.
 SUSPEND_TTL_S_MAX = 10 * 365 * 24 * 3600.0
 
@@ -35,6 +37,16 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description=(
             "Seconds after which an unanswered card expires and its run ends as aborted; ten years at most."
+        ),
+    )
+    idle_s: float = Field(
+        default=IDLE_S_DEFAULT,
+        ge=60,
+        le=SUSPEND_TTL_S_MAX,
+        allow_inf_nan=False,
+        description=(
+            "Seconds after which a parked run that no open card holds ends as aborted; 60 to ten years. "
+            "A run with an open card is never idle."
         ),
     )
     # The ceilings of recovery. Any value is taken: what is no number within its bounds (zero, NaN, junk)
@@ -104,6 +116,7 @@ def _what_to_write(fault: ValidationError) -> str:
 
 _TO_WRITE: Mapping[str, str] = {
     "suspend_ttl_s": "a number of seconds above 0, at most 315360000 (ten years)",
+    "idle_s": "a number of seconds from 60 to 315360000 (ten years)",
     "auth": "tokens or development",
     "port": "a number from 0 to 65535",
     "streams_max": "a whole number, at least 1",

@@ -153,6 +153,15 @@ async def _expired(world: World, desk: Desk) -> None:
     assert (await desk.rest(run["runId"]))["status"] == "aborted"
 
 
+async def _idle(world: World, desk: Desk) -> None:
+    run = await desk.run(WRITE)
+    with closing(sqlite3.connect(world.home / "condor.db")) as database, database:
+        database.execute("UPDATE suspension SET status = 'withdrawn'")
+    desk.clock.advance(60)
+    assert await desk.condor._running().sweep_idle(60) == 1
+    assert (await desk.rest(run["runId"]))["status"] == "aborted"
+
+
 async def _corrupt(world: World, desk: Desk) -> None:
     card = await desk.card((await desk.run(WRITE))["runId"])
     with closing(sqlite3.connect(world.home / "condor.db")) as database, database:
@@ -180,6 +189,7 @@ SCENARIOS: dict[tuple[str, str, str], Callable[[World, Desk], Awaitable[None]]] 
     ("suspended", "aborted", "denied"): _denied,
     ("suspended", "aborted", "stopped"): _parked,
     ("suspended", "aborted", "expired"): _expired,
+    ("suspended", "aborted", "idle"): _idle,
 }
 #: Rows of mechanisms that have tests of their own.
 ELSEWHERE = {("executing", "degraded", "breaker"), ("executing", "failed", "breaker")}

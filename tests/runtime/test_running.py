@@ -10,6 +10,7 @@ import pytest
 
 from condor import HitlTier, PolicyClass, Principal, ToolContext, tool
 from condor.core.errors import StoreUnavailable, UnknownId
+from condor.runtime import tending
 from condor.testing import FailDisk
 from tests.pump.desk import ANN, BOB, ROBOT, call, open_desk, read_tool, write_tool
 
@@ -310,9 +311,7 @@ async def test_the_tender_outlives_a_refusing_disk(
     tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Looking after expired cards and stranded runs goes on when the store refused once."""
-    from condor import bootstrap
-
-    monkeypatch.setattr(bootstrap, "_TEND_EVERY_S", 0.01)
+    monkeypatch.setattr(tending, "TEND_EVERY_S", 0.01)
     disk = FailDisk(1, armed=False)
     async with open_desk(tmp_path / "home", write_tool(ledger), faults=disk, ttl_s=60) as desk:
         run = await desk.run(WRITE)

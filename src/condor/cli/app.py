@@ -27,6 +27,7 @@ from condor.cli.look_commands import pending_command, runs_command, show_command
 from condor.cli.policy_command import policy_command
 from condor.cli.run_command import run_command
 from condor.cli.serve_command import serve_command
+from condor.cli.sweep_command import sweep_command
 from condor.cli.token_command import token_command
 from condor.cli.tools_command import tools_command
 
@@ -74,6 +75,7 @@ for _command in (
     answer_command,
     edit_command,
     stop_command,
+    sweep_command,
     show_command,
     runs_command,
     audit_command,

@@ -333,6 +333,10 @@ class Store(Protocol):
         """Pending suspensions whose ``expires_at`` is not after ``at`` (or the latest time seen)."""
         ...
 
+    async def idle(self, before: str, *, limit: int = 100) -> Sequence[RunId]:
+        """Suspended runs without an open card that nothing has changed since ``before``, oldest first."""
+        ...
+
     async def events(self, run_id: str, *, after: int = 0, limit: int = 1_000) -> Sequence[StoredEvent]:
         """Events with a sequence number above ``after``, in order."""
         ...

@@ -29,11 +29,12 @@ from condor.pump.phases.admit import StartRun, admit
 from condor.pump.phases.dispatch import dispatch
 from condor.pump.phases.edit_call import EditCall, Edited, edit_call
 from condor.pump.phases.fail import end_failed, readable
-from condor.pump.phases.halt import expire, stop
+from condor.pump.phases.halt import stop
 from condor.pump.phases.plan import plan
 from condor.pump.phases.suspend_resume import Accepted, ResumeRun, answer
 from condor.pump.segment import PumpPorts, RunLost, Segment
 from condor.pump.state import StateUnreadable
+from condor.runtime.sweeping import Sweeper
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Sequence
@@ -84,6 +85,7 @@ class Runtime:
         self._live: dict[str, _Live] = {}
         #: Runs that stand still because the store took nothing; they are taken up again.
         self._stranded: set[RunId] = set()
+        self._sweeper = Sweeper(ports, self._wake)
         #: Runs whose process was gone when this one last looked.
         self._orphans: frozenset[RunId] = frozenset()
 
@@ -278,15 +280,12 @@ class Runtime:
         return run_id in self._stranded
 
     async def sweep(self) -> int:
-        """End the runs of cards whose time is over. How many there were."""
-        swept, progress = 0, True
-        while progress:
-            progress = False
-            for row in await self._ports.store.due(self._ports.at()):
-                if await expire(row, self._ports):
-                    swept, progress = swept + 1, True
-                    self._wake(row.run_id)
-        return swept
+        """End the runs of cards whose time is over, a bounded lot at a time. How many there were."""
+        return await self._sweeper.expired()
+
+    async def sweep_idle(self, idle_s: float) -> int:
+        """End parked runs that no open card holds and nothing has touched for so long. How many."""
+        return await self._sweeper.idle(idle_s)
 
     async def _take_up(self, run_id: RunId) -> bool:
         try:

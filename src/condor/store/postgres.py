@@ -235,6 +235,10 @@ class PostgresStore:
         """Pending suspensions that have expired, the longest expired first."""
         return [suspension_of(row) for row in await self._reader.rows(sql.DUE, at, limit)]
 
+    async def idle(self, before: str, *, limit: int = 100) -> Sequence[RunId]:
+        """Suspended runs without an open card that nothing has changed since ``before``."""
+        return [run_id for (run_id,) in await self._reader.rows(sql.IDLE, before, limit)]
+
     async def events(self, run_id: str, *, after: int = 0, limit: int = 1_000) -> Sequence[StoredEvent]:
         """Events with a sequence number above ``after``, in order."""
         return [event_of(row) for row in await self._reader.rows(sql.EVENTS, run_id, after, limit)]

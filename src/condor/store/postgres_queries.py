@@ -34,6 +34,9 @@ DUE: Final = f"""{CARD} WHERE status = 'pending'
     AND expires_at <= greatest($1, (SELECT max(clock) FROM writer))
     ORDER BY expires_at, opened LIMIT $2"""
 
+IDLE: Final = """SELECT run_id FROM run WHERE status = 'suspended' AND updated_at <= $1
+    AND NOT EXISTS (SELECT 1 FROM suspension
+        WHERE suspension.run_id = run.run_id AND suspension.status = 'pending') ORDER BY run_id LIMIT $2"""
 EVENTS: Final = """SELECT seq, kind, at, convert_to(facts, 'UTF8') FROM event
     WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT $3"""
 PAYLOADS_NAMED: Final = """SELECT key, convert_to(value, 'UTF8') FROM payload

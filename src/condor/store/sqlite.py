@@ -79,6 +79,9 @@ _DUE: Final = (
     f"{SUSPENSION} INDEXED BY suspension_due WHERE status = 'pending' AND expires_at <= max(?, {_CLOCK}) "
     "ORDER BY expires_at LIMIT ?"
 )
+_IDLE: Final = """SELECT run_id FROM run WHERE status = 'suspended' AND updated_at <= ?
+    AND NOT EXISTS (SELECT 1 FROM suspension INDEXED BY suspension_by_run
+        WHERE suspension.run_id = run.run_id AND suspension.status = 'pending') ORDER BY run_id LIMIT ?"""
 _OF_SESSION: Final = f"{RUN} WHERE session_id = ? ORDER BY run_id DESC LIMIT 1"
 _CLAIMED: Final = "SELECT run_id, digest FROM request WHERE tenant_id = ? AND principal_id = ? AND key = ?"
 _ERASE: Final = "DELETE FROM payload WHERE run_id = ?"
@@ -229,6 +232,11 @@ class SqliteStore:
     async def due(self, at: str, limit: int = 100) -> Sequence[SuspensionRow]:
         """Pending suspensions that have expired, the longest expired first."""
         return [suspension_of(row) for row in self._rows(_DUE, (at, limit))]
+
+    async def idle(self, before: str, *, limit: int = 100) -> Sequence[RunId]:
+        """Suspended runs without an open card that nothing has changed since ``before``."""
+        rows = await self._read_long(lambda reader: reader.execute(_IDLE, (before, limit)).fetchall())
+        return [run_id for (run_id,) in rows]
 
     async def events(self, run_id: str, *, after: int = 0, limit: int = 1_000) -> Sequence[StoredEvent]:
         """Events with a sequence number above ``after``, in order."""

@@ -7,7 +7,7 @@ import dataclasses
 from condor.core.errors import OurBug
 from condor.core.ids import StepId
 from condor.core.outcome import StepStatus
-from condor.core.run import EventKind
+from condor.core.run import EventKind, RunStatus
 from condor.ports.store import (
     Committed,
     Conflict,
@@ -128,6 +128,23 @@ async def check_expiry_is_inside_the_decision(open_store: Open) -> None:
     assert len(await store.due(at(10), limit=1)) == 1
     await store.commit(decision(rows[1], second=10, refuse_expired=False))
     assert [rows[2].suspend_id] == [row.suspend_id for row in await store.due(at(11))]
+
+
+async def check_idle_runs_are_parked_without_a_card(open_store: Open) -> None:
+    """Only suspended runs, only without an open card, only untouched for long enough; oldest first."""
+    store = await open_store()
+    parked = [creation(n, status=RunStatus.SUSPENDED, second=n) for n in range(1, 7)]
+    await all_of(store, [*parked, creation(7), creation(8, status=RunStatus.ABORTED)])
+    await store.commit(parking(card(1)))
+    await store.commit(parking(card(2), second=2))
+    await store.commit(decision(card(2), second=50))
+    await store.commit(parking(card(3), second=3))
+    await store.commit(decision(card(3), second=20))
+    found = [run_name(n) for n in (3, 4, 5)]
+    assert [run_name(n) for n in (3, 4, 5, 6)] == list(await store.idle(at(20)))
+    assert found[:2] == list(await store.idle(at(20), limit=2))
+    assert [run_name(4), run_name(5)] == list(await store.idle(at(5)))
+    assert [run_name(n) for n in (2, 3, 4, 5, 6)] == list(await store.idle(at(50)))
 
 
 async def check_a_clock_set_back_revives_nothing(open_store: Open) -> None:

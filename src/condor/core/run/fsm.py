@@ -39,6 +39,7 @@ TransitionCause = Literal[
     "denied",
     "stopped",
     "expired",
+    "idle",
     "corrupt",
     "bug",
     "breaker",
@@ -63,7 +64,7 @@ RUN_TRANSITIONS: dict[RunStatus, dict[RunStatus, frozenset[TransitionCause]]] = 
     RunStatus.SUSPENDED: {
         RunStatus.EXECUTING: frozenset({"answered"}),
         RunStatus.FAILED: frozenset({"corrupt"}),
-        RunStatus.ABORTED: frozenset({"denied", "stopped", "expired"}),
+        RunStatus.ABORTED: frozenset({"denied", "stopped", "expired", "idle"}),
     },
     RunStatus.SUCCEEDED: {},
     RunStatus.DEGRADED: {},

@@ -28,7 +28,12 @@ if TYPE_CHECKING:
 
 #: Longest sentence of a tool about its success, in characters: a paragraph.
 _SENTENCE_CHARS_MAX = 2_000
-_HALT_CAUSES: dict[str, TransitionCause] = {"denied": "denied", "stopped": "stopped", "expired": "expired"}
+_HALT_CAUSES: dict[str, TransitionCause] = {
+    "denied": "denied",
+    "stopped": "stopped",
+    "expired": "expired",
+    "idle": "idle",
+}
 
 
 async def close(segment: Segment) -> PhaseResult:
@@ -192,6 +197,8 @@ def _halted(segment: Segment) -> str:
             return _why_the_breaker_opened(halt["stop"])
         case "expired":
             return "The run ended because an approval was not given in time."
+        case "idle":
+            return f"The run ended because it was parked for {halt['idleS']:g} s without a card to answer."
         case _:
             return ""
 

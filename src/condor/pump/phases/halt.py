@@ -1,4 +1,4 @@
-"""Halt: a denial, a stop or an expiry ends a run from outside.
+"""Halt: a denial, a stop, an expiry or an idle park ends a run from outside.
 
 Law: dispatch stops, what is in flight finishes and is journalled, open cards are withdrawn, then the run
 closes as aborted. It is a compare-and-set like every answer.
@@ -84,6 +84,31 @@ async def stop(run_id: str, principal: Principal, reason: str, ports: PumpPorts)
             continue
         return
     raise OurBug(f"answers to run {run_id} keep overtaking the stop")
+
+
+async def end_idle(run_id: str, idle_s: float, ports: PumpPorts) -> bool:
+    """End a parked run that no open card holds; False when it is no such run any more.
+
+    Args:
+        idle_s: how long it has been so, for the closing.
+    """
+    stored = await ports.store.load(run_id)
+    if stored is None or stored.run.status is not RunStatus.SUSPENDED:
+        return False
+    try:
+        state = await readable(stored, ports)
+    except StateUnreadable:
+        return True  # it has ended, as failed
+    if any(True for _ in state.open_suspensions()):
+        return False
+    segment = Segment(state, ports)
+    moves = Staging()
+    segment.audit(entry(segment, "stopped", reason_code="idle", actor=SYSTEM.id), moves)
+    try:
+        await halt_run(segment, {"cause": "idle", "by": SYSTEM.to_json(), "idleS": idle_s}, moves)
+    except (LookAgain, RunLost, Conflict):
+        return False
+    return True
 
 
 async def expire(row: SuspensionRow, ports: PumpPorts) -> bool:

@@ -1,0 +1,46 @@
+"""Tending: what a process looks after for as long as it lives, whoever asks it for what.
+
+Law: a look that fails is told, and the next look happens all the same.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from condor.core.errors import StoreUnavailable
+from condor.runtime.sweeping import SWEPT_MAX
+
+if TYPE_CHECKING:
+    from condor.ports.clock import Clock
+    from condor.runtime.runtime import Runtime
+
+_log = logging.getLogger(__name__)
+
+#: Seconds between two looks for expired cards and runs that stand still.
+TEND_EVERY_S: Final = 5.0
+#: Seconds between two looks for parked runs that nobody can wake: every parked run is looked at.
+_IDLE_EVERY_S: Final = 600.0
+
+
+async def tend(runtime: Runtime, clock: Clock, *, idle_s: float) -> NoReturn:
+    """Sweep, and take up what stands still or was left, until cancelled."""
+    idle_looked_at = clock.monotonic()
+    while True:
+        await asyncio.sleep(TEND_EVERY_S)
+        try:
+            while await runtime.sweep() >= SWEPT_MAX:
+                pass
+            if (now := clock.monotonic()) >= idle_looked_at:
+                idle_looked_at = now + _IDLE_EVERY_S
+                await runtime.sweep_idle(idle_s)
+            await runtime.retry_stranded()
+            await runtime.take_up_orphans()
+        except StoreUnavailable:
+            _log.exception("the store takes nothing; looking again in %g s", TEND_EVERY_S)
+        except Exception:  # noqa: BLE001 - a fault of ours in one look costs no later one
+            _log.exception("a look after the runs failed; looking again in %g s", TEND_EVERY_S)
+
+
+__all__ = ["TEND_EVERY_S", "tend"]
