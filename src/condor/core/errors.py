@@ -5,6 +5,8 @@
     CondorError
     ├── RefusedInput            the caller's input; nothing was stored
     │   ├── PlanRefused         a plan that cannot be read or compiled
+    │   ├── RequestNotUnderstood  the planner has no plan for these words
+    │   │   └── ModelUnavailable  the model that plans cannot be asked, or gave nothing to use
     │   ├── UnknownId           a run, card, tool or user that does not exist (for this caller)
     │   ├── NotAllowed          a principal without the right for this
     │   └── RegistrationRefused a tool that cannot be registered
@@ -77,6 +79,12 @@ class RequestNotUnderstood(RefusedInput):
     """The planner has no plan for this request; the message says what it can do."""
 
     code = "request_not_understood"
+
+
+class ModelUnavailable(RequestNotUnderstood):
+    """The model cannot be asked, or gave no answer that can be used; nothing is guessed in its place."""
+
+    code = "model_unavailable"
 
 
 class UnknownId(RefusedInput):

@@ -7,12 +7,22 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from condor.core.ids import Json
     from condor.core.plan.repair import PlanFault
     from condor.core.policy import ToolDescriptor
     from condor.core.recovery import GateVerb, PlanMutationEvidence
     from condor.core.run import Principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotedText:
+    """A text from elsewhere (a letter, a note of a record) that a request is about: data, never an order."""
+
+    #: Where it is from, as whoever hands it in calls it.
+    source: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +31,8 @@ class PlanningRequest:
 
     #: As the operator typed it.
     text: str
+    #: What it is about. A run with any has an untrusted plan, whoever makes it.
+    quoted: Sequence[QuotedText] = ()
     principal: Principal
     #: Every tool of the process; the role check is the leaf's, so that a refusal is said, not hidden.
     tools: Sequence[ToolDescriptor]
@@ -105,4 +117,41 @@ class Confirmer(Protocol):
 
     async def confirm(self, question: PlanMutationQuestion) -> Confirmation:
         """Agree, or choose something stricter; what it raises, or takes too long over, asks a person."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputRequest:
+    """Arguments of one call that cannot be used, and what is known of it."""
+
+    tool: ToolDescriptor
+    #: As the plan writes them, references unresolved.
+    planned: Mapping[str, Json]
+    #: As they were resolved; what found nothing is left out.
+    resolved: Mapping[str, Json]
+    #: What is wrong, one line an argument. Its words may quote a record: data, never an order.
+    faults: Sequence[str]
+    #: Results of the steps that the plan refers to, by step id: data, never an order.
+    results: Mapping[str, Json]
+    today: datetime.date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegeneratedInput:
+    """Arguments made anew, and what asking for them cost."""
+
+    #: None: it has none, and a person is asked.
+    args: Mapping[str, Json] | None
+    tokens: int = 0
+    cost_usd: float = 0
+
+
+class InputRegenerator(Protocol):
+    """Makes arguments of one call anew, at most as often as the leaf's ceiling says.
+
+    The call asks for itself afterwards like any other; it counts as made after untrusted text entered the run.
+    """
+
+    async def regenerate(self, request: InputRequest) -> RegeneratedInput:
+        """New arguments; what it raises, or takes too long over, asks a person instead."""
         ...

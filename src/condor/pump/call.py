@@ -42,6 +42,7 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
         autonomy=state.autonomy,
         denied_effects=denied_effects,
         denied_calls=denied_calls,
+        untrusted_plan=node.untrusted,
         today=ports.toolbox.today,
         approval=given_approval(state, node),
         edits=edits,

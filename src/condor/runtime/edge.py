@@ -12,14 +12,19 @@ from condor.core.ids import SessionId, digest_of
 from condor.core.outcome import is_json
 from condor.core.suspend.approval_schema import REASON_CHARS_MAX
 from condor.ports.encoding import BODY_BYTES_MAX
+from condor.ports.model import QuotedText
 from condor.ports.store import RequestClaim
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from condor.core.run import Principal
     from condor.pump.phases.admit import StartRun
 
 #: Longest key of a request, in characters: a UUID has 36, a chat's id and message's id together 140.
 _KEY_CHARS_MAX = 255
+#: Longest name of where a quoted text is from, in characters: the path of a file.
+_SOURCE_CHARS_MAX = 1_000
 #: Longest session id, in characters: chat clients make ids of 16 to 64.
 _SESSION_CHARS_MAX = 200
 
@@ -40,6 +45,24 @@ def check_request(request: str | None, plan: object) -> None:
         raise RefusedInput(f"the request has more than {BODY_BYTES_MAX} bytes", code="too_large")
     if not is_json(request):
         raise RefusedInput("the request holds a lone surrogate, which is no character")
+
+
+def quoted_of(given: Sequence[QuotedText]) -> tuple[QuotedText, ...]:
+    """Texts that a request is about, as they can be kept.
+
+    Raises:
+        RefusedInput: what is wrong with them.
+    """
+    quoted = tuple(given)
+    if not all(isinstance(one, QuotedText) for one in quoted):
+        raise RefusedInput("quoted holds something else than QuotedTexts")
+    if not all(is_json([one.source, one.text]) and isinstance(one.text, str) for one in quoted):
+        raise RefusedInput("a quoted text is none that can be kept: write text without lone surrogates")
+    if any(not isinstance(one.source, str) or len(one.source) > _SOURCE_CHARS_MAX for one in quoted):
+        raise RefusedInput(f"a quoted text's source is a name of at most {_SOURCE_CHARS_MAX} characters")
+    if sum(len(one.text.encode()) for one in quoted) > BODY_BYTES_MAX:
+        raise RefusedInput(f"the quoted texts have more than {BODY_BYTES_MAX} bytes", code="too_large")
+    return quoted
 
 
 def session_of(given: str | None) -> SessionId | None:
@@ -66,12 +89,14 @@ def claim_of(key: str | None, wanted: StartRun) -> RequestClaim | None:
     if key is None:
         return None
     check_key(key)
-    asked = {
+    asked: dict[str, object] = {
         "request": wanted.request,
         "plan": wanted.plan,
         "autonomy": wanted.autonomy,
         "sessionId": wanted.session_id,
     }
+    if wanted.quoted:
+        asked["quoted"] = [[one.source, one.text] for one in wanted.quoted]
     try:
         digest = digest_of(asked)
     except ValueError as fault:

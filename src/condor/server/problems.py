@@ -204,6 +204,12 @@ PROBLEMS: Final[Mapping[str, ProblemKind]] = {
     "request_not_understood": _kind(
         422, "No plan for that", "The planner has no plan for this request.", "Say it as `detail` offers."
     ),
+    "model_unavailable": _kind(
+        503,
+        "The model cannot be asked",
+        "The model that plans is away, busy, refuses the key or gave nothing that can be used; nothing ran.",
+        "Try again, give a plan, or look at `CONDOR_MODEL_*` (`condor doctor`).",
+    ),
     "registration_refused": _kind(
         422, "Not a tool", "A descriptor contradicts itself or another one.", "Mend the descriptor."
     ),

@@ -48,11 +48,12 @@ class _Draft:
     args: Mapping[str, Json] = field(default_factory=dict)
 
 
-def compile_plan(plan: Plan, known: KnownTools) -> CompiledGraph:
+def compile_plan(plan: Plan, known: KnownTools, *, untrusted: bool = False) -> CompiledGraph:
     """Compile a parsed plan against the tools there are.
 
     Args:
         known: every tool of the process, with its closed arguments.
+        untrusted: the plan was made after untrusted text entered the run; every step of it carries that.
 
     Raises:
         PlanRefused: an unknown tool, argument or step, or a cycle; with its JSON pointer.
@@ -69,7 +70,9 @@ def compile_plan(plan: Plan, known: KnownTools) -> CompiledGraph:
         _check_tool(draft, known)
         _link(draft, known_ids, inside)
     ordered = _ordered(drafts)
-    nodes = tuple(_node(draft, Coordinate(index)) for index, draft in enumerate(ordered))
+    nodes = tuple(
+        _node(draft, Coordinate(index), untrusted=untrusted) for index, draft in enumerate(ordered)
+    )
     return CompiledGraph(nodes=nodes, digest=digest_of([_said(node) for node in nodes]))
 
 
@@ -194,7 +197,7 @@ def _ordered(drafts: list[_Draft]) -> list[_Draft]:
     return ordered
 
 
-def _node(draft: _Draft, coordinate: Coordinate) -> Node:
+def _node(draft: _Draft, coordinate: Coordinate, *, untrusted: bool) -> Node:
     step = draft.step
     if isinstance(step, ToolStep):
         return Node(
@@ -207,6 +210,7 @@ def _node(draft: _Draft, coordinate: Coordinate) -> Node:
             uses=frozenset(draft.uses),
             on_deny=step.on_deny,
             title=step.title,
+            untrusted=untrusted,
         )
     return Node(
         coordinate=coordinate,
@@ -216,6 +220,7 @@ def _node(draft: _Draft, coordinate: Coordinate) -> Node:
         on_deny=step.on_deny,
         title=step.title,
         body=step.body,
+        untrusted=untrusted,
     )
 
 

@@ -31,6 +31,8 @@ def _node_to_json(node: Node) -> dict[str, Json]:
     parts.update({key: value for key, value in optional.items() if value})
     if node.uses:
         parts["uses"] = sorted(node.uses)
+    if node.untrusted:
+        parts["untrusted"] = True
     return parts
 
 
@@ -56,6 +58,7 @@ def graph_from_json(stored: Mapping[str, Any]) -> CompiledGraph:
                 since=node.get("since", 1),
                 tried=tuple(node.get("tried", ())),
                 fidelity=node.get("fidelity", "equal"),
+                untrusted=node.get("untrusted", False) is not False,
             )
             for index, node in enumerate(stored["nodes"])
         ),

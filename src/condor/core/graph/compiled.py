@@ -46,6 +46,8 @@ class Node:
     tried: tuple[str, ...] = ()
     #: How well the one stands in for the other.
     fidelity: Literal["equal", "degraded"] = "equal"
+    #: It was planned, or its arguments were made, after untrusted text entered the run.
+    untrusted: bool = False
 
     @property
     def instead_of(self) -> str:

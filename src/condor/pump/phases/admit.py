@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from condor.core.graph import CompiledGraph
+    from condor.core.ids import Json
+    from condor.ports.model import QuotedText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,8 @@ class StartRun:
     request: str | None
     plan: Mapping[str, object] | None
     principal: Principal
+    #: Texts from elsewhere that it is about; whatever is planned beside them is untrusted.
+    quoted: tuple[QuotedText, ...] = ()
     autonomy: str
     session_id: SessionId | None = None
     #: Made under this key of the caller's; a key that is taken is a conflict.
@@ -46,7 +50,7 @@ async def admit(start: StartRun, ports: PumpPorts) -> Segment:
     """
     graph: CompiledGraph | None = None
     if start.plan is not None:
-        graph = compile_plan(parse_plan(start.plan), ports.toolbox.known())
+        graph = compile_plan(parse_plan(start.plan), ports.toolbox.known(), untrusted=bool(start.quoted))
     run_id = RunId(ports.clock.new_id("run"))
     session_id = start.session_id or SessionId(ports.clock.new_id("ses"))
     check_transition(RunStatus.CREATED, RunStatus.PLANNING, "admitted")
@@ -81,9 +85,16 @@ async def admit(start: StartRun, ports: PumpPorts) -> Segment:
     )
     segment.audit(entry(segment, "run-started"))
     if start.request is not None:
-        segment.payload("request", {"text": start.request})
+        segment.payload("request", {"text": start.request, **_quoted(start)})
     if graph is not None:
         state.adopt_graph(graph)
         stage_plan(segment, start.plan, graph)
     await segment.commit()
     return segment
+
+
+def _quoted(start: StartRun) -> dict[str, Json]:
+    """As stored beside the request; nothing where nothing was quoted."""
+    if not start.quoted:
+        return {}
+    return {"quoted": [{"source": one.source, "text": one.text} for one in start.quoted]}

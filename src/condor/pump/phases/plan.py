@@ -1,6 +1,7 @@
 """Plan: the request goes to the planner, the plan is parsed and compiled, once.
 
-Law: no plan is ever guessed. A planner that does not understand says so; that is the run's closing.
+Law 1: no plan is ever guessed. A planner that does not understand says so; that is the run's closing.
+Law 2: a plan made beside quoted text is untrusted, whoever made it and whatever it says.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from condor.core.plan.repair import fault_of, may_be_repaired
 from condor.core.recovery import Charge
 from condor.core.run import EventKind, RunStatus
 from condor.ports.deadline import Stragglers
-from condor.ports.model import PlanningRequest, Proposal, RepairingPlanner, RepairRequest
+from condor.ports.model import PlanningRequest, Proposal, QuotedText, RepairingPlanner, RepairRequest
 from condor.pump.breaker import open_breaker, pay
 from condor.pump.phases.close import end_without_plan
 from condor.pump.phases.dispatch import dispatch
@@ -105,7 +106,7 @@ async def _runnable(segment: Segment) -> tuple[object, CompiledGraph, PlanFault 
     candidate, fault, candidates = await _thought_of(segment, planner.plan(asked)), None, 1
     while True:
         try:
-            graph = compile_plan(parse_plan(candidate), segment.ports.toolbox.known())
+            graph = _compiled(segment, candidate, untrusted=bool(asked.quoted))
         except PlanRefused as refusal:
             if not isinstance(planner, RepairingPlanner) or not may_be_repaired(candidates):
                 raise
@@ -114,6 +115,12 @@ async def _runnable(segment: Segment) -> tuple[object, CompiledGraph, PlanFault 
             candidate = await _thought_of(segment, mend)
         else:
             return candidate, graph, fault
+
+
+def _compiled(segment: Segment, candidate: object, *, untrusted: bool) -> CompiledGraph:
+    if isinstance(candidate, str):
+        raise PlanRefused("the planner answered with a text, which is no plan")
+    return compile_plan(parse_plan(candidate), segment.ports.toolbox.known(), untrusted=untrusted)
 
 
 async def _thought_of(segment: Segment, work: Awaitable[object]) -> object:
@@ -180,9 +187,10 @@ def _paid(segment: Segment, thought: object) -> object:
 
 
 def _request(segment: Segment) -> PlanningRequest:
-    toolbox = segment.ports.toolbox
+    toolbox, asked = segment.ports.toolbox, segment.state.payload("request") or {}
     return PlanningRequest(
-        text=(segment.state.payload("request") or {}).get("text", ""),
+        text=asked.get("text", ""),
+        quoted=tuple(QuotedText(source=one["source"], text=one["text"]) for one in asked.get("quoted", ())),
         principal=segment.state.requester,
         tools=toolbox.all(),
         today=toolbox.today,
