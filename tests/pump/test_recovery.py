@@ -497,6 +497,24 @@ async def test_parked_time_costs_nothing_and_work_does(tmp_path: Path, ledger: L
         assert over["budget"]["stop"]["limit"] == "wall_time_s_max"
 
 
+async def test_out_of_time_nothing_is_entered_again(tmp_path: Path, ledger: Ledger) -> None:
+    """An idempotent write that timed out is not tried again once the run's time is over."""
+    desks: list[Any] = []
+
+    @tool("slow.write", policy_class=PolicyClass.MUTATE, hitl_tier=HitlTier.LOW, idempotent=True)
+    async def slow(ctx: ToolContext) -> None:
+        ledger.write("a", "x", key=ctx.idempotency_key, once=False)
+        desks[0].clock.advance(61)
+        raise TimeoutError
+
+    async with open_desk(tmp_path / "home", slow, limits={"wall_time_s_max": 60}) as desk:
+        desks.append(desk)
+        end = await desk.run(call("w", "slow.write"), autonomy="autonomous")
+        assert (end["status"], statuses(end), ledger.count("a")) == ("failed", {"w": "unknown"}, 1)
+        assert end["budget"]["stop"]["limit"] == "wall_time_s_max"
+        assert "it is not known whether" in end["closing"]
+
+
 async def test_a_restart_refills_nothing(tmp_path: Path) -> None:
     """What was charged before the process ended is charged after it."""
     home = tmp_path / "home"

@@ -232,9 +232,10 @@ async def _resolve(segment: Segment, effect: _Effect, outcome: StepOutcome) -> S
         _note_unknown(segment, effect, outcome)
         await segment.commit()
     retry = Charge(step=step_id, retries=1)
-    again = row.attempt - given.node.since + 1 < EFFECT_ATTEMPTS_MAX and segment.state.ledger.fits(retry)
-    if given.tool.idempotent and again:
-        return await _enter_again(segment, effect, charged(segment, retry))
+    may_again = row.attempt - given.node.since + 1 < EFFECT_ATTEMPTS_MAX
+    spent = charged(segment, retry) if may_again and given.tool.idempotent else None
+    if spent is not None:
+        return await _enter_again(segment, effect, spent)
     answer = await segment.ports.toolbox.reconcile(
         invocation_of(
             segment.state,
@@ -247,8 +248,9 @@ async def _resolve(segment: Segment, effect: _Effect, outcome: StepOutcome) -> S
     if answer.happened is True:
         done = StepOutcome(status=StepStatus.SUCCEEDED, value=answer.value)
         return await _conclude(segment, effect, done, decision="reconciled")
-    if answer.happened is False and again:
-        return await _enter_again(segment, effect, charged(segment, retry))
+    spent = charged(segment, retry) if may_again and answer.happened is False else None
+    if spent is not None:
+        return await _enter_again(segment, effect, spent)
     if answer.happened is False:
         return await _conclude(segment, effect, failed(outcome.code, outcome.message), decision="reconciled")
     return reconcile_request(
@@ -277,7 +279,7 @@ def _note_unknown(segment: Segment, effect: _Effect, outcome: StepOutcome) -> No
     )
 
 
-async def _enter_again(segment: Segment, effect: _Effect, spent: Staging | None) -> Suspend | None:
+async def _enter_again(segment: Segment, effect: _Effect, spent: Staging) -> Suspend | None:
     """The same effect under the same key: its tool is idempotent, or its absence is proven.
 
     Args:
@@ -287,14 +289,13 @@ async def _enter_again(segment: Segment, effect: _Effect, spent: Staging | None)
     row = replace(
         segment.state.row(step_id), status=StepStatus.STARTED, attempt=segment.state.row(step_id).attempt + 1
     )
-    moves = spent or Staging()
-    moves.step(row)
+    spent.step(row)
     segment.event(
-        EventKind.STEP_STARTED, moves, stepId=step_id, tool=effect.given.tool.name, attempt=row.attempt
+        EventKind.STEP_STARTED, spent, stepId=step_id, tool=effect.given.tool.name, attempt=row.attempt
     )
     if segment.state.halt is not None:
         return reconcile_request(
             effect.given, effect.contract_hash, "the run was stopped before this was known"
         )
-    await segment.commit(moves)
+    await segment.commit(spent)
     return await _enter(segment, effect)
