@@ -117,6 +117,10 @@ crash: setup ## kill -9 by the hundred, and machines of runs; SEEDS=220
 	@CONDOR_CRASH_SEEDS=$(or $(SEEDS),220) CONDOR_MACHINES=60 CONDOR_MACHINE_STEPS=50 \
 	  $(BIN)/pytest -n 2 --dist load -o faulthandler_timeout=1800 tests/simulation $(PYTEST_ARGS)
 
+.PHONY: restarts
+restarts: setup ## 1,000 runs with three gates, eight operators, 20 x kill -9; SEED=1
+	@CONDOR_RESTART_SEED=$(or $(SEED),1) $(BIN)/pytest -m load -s tests/simulation/test_restarts.py $(PYTEST_ARGS)
+
 .PHONY: bench
 bench: $(BENCH_STAMP) ## measure against peers, in an environment of its own
 	@$(BENCH_BIN)/python -m bench $(BENCH_ARGS)
