@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -196,3 +198,37 @@ async def test_the_caller_is_cancelled_beside_stubborn_work() -> None:
         with pytest.raises(seen):
             await stragglers.within(ends(how), 60, "work")
     assert await stragglers.within(asyncio.sleep(0, "done"), 60, "work") == "done"
+
+
+ENDLESS = """
+import asyncio, contextlib, sys
+from condor import Condor, PolicyClass, ToolContext, tool
+from condor.ports import deadline
+
+deadline.UNWIND_S = 0.01
+
+@tool("endless.read", policy_class=PolicyClass.READ, timeout_s=0.01)
+async def endless(ctx: ToolContext) -> None:
+    while True:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+
+async def main() -> None:
+    async with Condor(tools=[endless], home=sys.argv[1], database_url="") as condor:
+        run = await condor.start(plan={"steps": [{"id": "r", "tool": "endless.read", "args": {}}]})
+        print((await condor.wait(run.id))["status"])
+
+asyncio.run(main())
+"""
+
+
+def test_a_process_ends_beside_work_that_never_does(tmp_path: Path) -> None:
+    """Closing the loop does not wait for what was abandoned."""
+    done = subprocess.run(
+        [sys.executable, "-c", ENDLESS, str(tmp_path)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "failed\n"), done.stderr

@@ -68,6 +68,8 @@ class Stragglers:
         for task in left:
             _log.warning("%s does not end although it was cancelled; it is abandoned", about)
             self._about[task] = about
+            # A loop that closes waits for every task that it knows, also for one that never ends.
+            asyncio.tasks._unregister_task(task)  # type: ignore[arg-type]  # noqa: SLF001 - made for this
             task.add_done_callback(self._ended)
         for task in set(tasks) - left:
             _hear(task)
