@@ -61,7 +61,7 @@ async def _judge(desk: Desk, told: Told, ledger: Ledger) -> Counter[str]:
     cards: dict[str, Any] = {}
     for number, run_id in told.runs.items():
         run: Any = await desk.condor.show(run_id)
-        statuses[run["status"]] += 1
+        statuses[str(run["status"])] += 1
         cards |= {card["suspendId"]: card for card in run["suspensions"]}
         waits = {card["stepId"] for card in run["suspensions"] if card["status"] == "pending"}
         steps = {step["id"]: step for step in run["steps"]}
