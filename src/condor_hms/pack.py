@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from condor import OpenedPack, PackSetup, Principal
     from condor_hms.fhir.embedded import EmbeddedFhirStore
     from condor_hms.fhir.port import FhirStore
+    from condor_hms.outbox import Channel
 
 __all__ = ["PACK", "HospitalPack"]
 
@@ -74,7 +75,7 @@ async def _opened(setup: PackSetup) -> AsyncIterator[OpenedPack]:
 
         looked_at = ReadOnlyRecord(path, open_store)
         try:
-            yield _pack_of(looked_at, demo=setup.demo, notes=())
+            yield _pack_of(looked_at, setup.home, demo=setup.demo, notes=())
         finally:
             looked_at.close()
         return
@@ -82,7 +83,8 @@ async def _opened(setup: PackSetup) -> AsyncIterator[OpenedPack]:
     store = _open(path, open_store)
     try:
         demo, notes = await _made(store, path, wanted=setup.demo)
-        yield _pack_of(store, demo=demo, notes=(*notes, *lost))
+        waiting = await _sent(store, path.parent)
+        yield _pack_of(store, setup.home, demo=demo, notes=(*notes, *lost, *waiting))
     finally:
         store.close()
 
@@ -126,7 +128,23 @@ async def _made(store: EmbeddedFhirStore, path: Path, *, wanted: bool) -> tuple[
     return True, (f"made the demonstration hospital ({count:,} synthetic resources) in {path}",)
 
 
-def _pack_of(fhir: FhirStore, *, demo: bool, notes: tuple[str, ...]) -> OpenedPack:
+def _channels(folder: Path) -> dict[str, Channel]:
+    """Who carries messages: here a log, for nobody is written to from a demonstration."""
+    from condor_hms.catalogue.contacts import CHANNELS
+    from condor_hms.outbox import LogChannel
+
+    return dict.fromkeys(CHANNELS, LogChannel(folder / "outbox.log"))
+
+
+async def _sent(store: EmbeddedFhirStore, folder: Path) -> tuple[str, ...]:
+    """Deliver what an earlier process left in the outbox."""
+    from condor_hms.outbox import Outbox
+
+    count = await Outbox(store, _channels(folder)).deliver_waiting()
+    return (f"sent {count} messages that an earlier run left in the outbox",) if count else ()
+
+
+def _pack_of(fhir: FhirStore, home: Path, *, demo: bool, notes: tuple[str, ...]) -> OpenedPack:
     from condor import OpenedPack
     from condor.ports.packs import FaultScene
     from condor_hms.alerts import demo_rules
@@ -137,7 +155,15 @@ def _pack_of(fhir: FhirStore, *, demo: bool, notes: tuple[str, ...]) -> OpenedPa
     day = today or datetime.datetime.now(datetime.UTC).astimezone().date()
     people = _principals()
     return OpenedPack(
-        tools=hospital_tools(Hospital(fhir=fhir, rules=demo_rules(), today=day)),
+        tools=hospital_tools(
+            Hospital(
+                fhir=fhir,
+                rules=demo_rules(),
+                today=day,
+                channels=_channels(home / "hms"),
+                reports=home / "hms" / "reports",
+            )
+        ),
         planner=PlaybookPlanner(),
         principals=people,
         default_principal=next(who for who in people if who.id == _DEFAULT_PRINCIPAL),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from condor import ToolError
@@ -16,10 +16,12 @@ from condor_hms.fhir.errors import FhirError, NotFound, Unavailable
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from condor_hms.alerts import Rules
     from condor_hms.fhir.port import FhirStore, Resource
+    from condor_hms.outbox.channel import Channel
 
 __all__ = ["Hospital", "reading", "reference_of", "require", "require_patient", "version_of"]
 
@@ -39,6 +41,10 @@ class Hospital:
     rules: Rules
     #: The day of the record: ages, date bounds, dates of what is written.
     today: datetime.date
+    #: Who carries messages, by channel; a message of a channel that is not here waits in the outbox.
+    channels: Mapping[str, Channel] = field(default_factory=dict)
+    #: The folder that reports are written to; None: there is none, and none is made.
+    reports: Path | None = None
 
 
 @contextmanager

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["VITALS", "overview", "overview_sentence", "summary_tools"]
+__all__ = ["VITALS", "latest_rows", "overview", "overview_sentence", "summary_tools", "vital_row"]
 
 #: LOINC codes of the vital signs that a summary tells.
 VITALS = {
@@ -86,19 +86,24 @@ def overview(
         "allergies": [allergy_row(row) for row in allergies if is_active_allergy(row)],
         "medicines": [order_row(order) for order in orders],
         "problems": list(problems),
-        "labs": _latest(labs),
-        "vitals": _latest(vitals),
+        "labs": latest_rows(labs),
+        "vitals": latest_rows(vitals),
     }
 
 
-def _latest(newest_first: Sequence[Resource]) -> list[dict[str, Any]]:
-    """The latest result of each test."""
+def latest_rows(newest_first: Sequence[Resource]) -> list[dict[str, Any]]:
+    """The latest result of each test, of results with the newest first."""
     found: dict[str, dict[str, Any]] = {}
     for result in newest_first:
-        row = _pressure(result_row(result), result)
-        row["test"] = VITALS.get(row["code"], row["test"])
+        row = vital_row(result)
         found.setdefault(row["code"], row)
     return list(found.values())
+
+
+def vital_row(result: Resource) -> dict[str, Any]:
+    """One result as ``result_row``, a blood pressure as one reading, a vital sign by its short name."""
+    row = _pressure(result_row(result), result)
+    return {**row, "test": VITALS.get(row["code"], row["test"])}
 
 
 def _pressure(row: dict[str, Any], result: Resource) -> dict[str, Any]:

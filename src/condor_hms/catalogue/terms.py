@@ -21,10 +21,12 @@ __all__ = [
     "LAB_TESTS",
     "MEDICINES",
     "ONLY_ROUTE",
+    "PROBLEMS",
     "REACTIONS",
     "SUBSTANCES",
     "Substance",
     "ingredient_key",
+    "problem_name",
     "substance_of",
 ]
 
@@ -147,6 +149,43 @@ FLAGS: Mapping[str, str] = {
     "behaviour": "Behaviour",
     "dnacpr": "DNACPR in place",
 }
+
+
+#: Problem, folded → ICD-10-CM code and display; from the demonstration record and the catalogue's examples.
+PROBLEMS: Mapping[str, tuple[str, str]] = {
+    "asthma": ("J45.909", "Unspecified asthma, uncomplicated"),
+    "chronic kidney disease": ("N18.9", "Chronic kidney disease, unspecified"),
+    "chronic obstructive pulmonary disease": ("J44.9", "Chronic obstructive pulmonary disease, unspecified"),
+    "dyslipidaemia": ("E78.5", "Hyperlipidemia, unspecified"),
+    "gastro-oesophageal reflux": ("K21.9", "Gastro-esophageal reflux disease without esophagitis"),
+    "hyperkalaemia": ("E87.5", "Hyperkalemia"),
+    "hypertension": ("I10", "Essential (primary) hypertension"),
+    "obesity": ("E66.9", "Obesity, unspecified"),
+    "osteoporosis": ("M81.0", "Age-related osteoporosis without current pathological fracture"),
+    "type 2 diabetes": ("E11.9", "Type 2 diabetes mellitus without complications"),
+    "urinary tract infection": ("N39.0", "Urinary tract infection, site not specified"),
+}
+#: Other names of the same problems.
+_PROBLEM_NAMES: Mapping[str, str] = {
+    "ckd": "chronic kidney disease",
+    "copd": "chronic obstructive pulmonary disease",
+    "dyslipidemia": "dyslipidaemia",
+    "gerd": "gastro-oesophageal reflux",
+    "gord": "gastro-oesophageal reflux",
+    "high blood pressure": "hypertension",
+    "htn": "hypertension",
+    "hyperkalemia": "hyperkalaemia",
+    "t2dm": "type 2 diabetes",
+    "type 2 diabetes mellitus": "type 2 diabetes",
+    "uti": "urinary tract infection",
+}
+
+
+def problem_name(text: str) -> str:
+    """One name for one problem; what is not known stays as it was typed."""
+    name = " ".join(text.split())
+    known = _PROBLEM_NAMES.get(name.casefold(), name)
+    return known[:1].upper() + known[1:]
 
 
 def ingredient_key(name: str) -> str:

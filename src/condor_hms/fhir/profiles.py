@@ -190,7 +190,8 @@ _SERVICE_REQUEST = Profile(
                 "draft": "draft active revoked entered-in-error",
                 "active": "active on-hold completed revoked entered-in-error",
                 "on-hold": "on-hold active completed revoked entered-in-error",
-                "completed": "entered-in-error",
+                # A duplicate may be found out after its twin was done.
+                "completed": "revoked entered-in-error",
                 "revoked": "entered-in-error",
                 "entered-in-error": "",
             }

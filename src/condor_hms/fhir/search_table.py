@@ -89,6 +89,7 @@ _TABLE: dict[str, dict[str, Param]] = {
     | _CLINICAL
     | _ENCOUNTER
     | {"onset-date": _date("onsetDateTime", "onsetPeriod"), "recorded-date": _date("recordedDate")},
+    "Consent": _PATIENT | _STATUS | {"category": _token("category"), "date": _date("dateTime")},
     "Coverage": _STATUS | {"beneficiary": _ref("beneficiary"), "patient": _patient("beneficiary")},
     "DiagnosticReport": _SUBJECT
     | _STATUS
@@ -115,6 +116,7 @@ _TABLE: dict[str, dict[str, Param]] = {
     | {"class": _token("class"), "date": _date("period"), "participant": _ref("participant.individual")},
     "FamilyMemberHistory": _PATIENT | _STATUS,
     "Flag": _SUBJECT | _STATUS | _ENCOUNTER | {"date": _date("period"), "author": _ref("author")},
+    "Goal": _SUBJECT | {"lifecycle-status": _token("lifecycleStatus"), "start-date": _date("startDate")},
     "ImagingStudy": _SUBJECT | _STATUS | {"started": _date("started"), "modality": _token("modality")},
     "Immunization": _PATIENT
     | _STATUS
@@ -124,6 +126,13 @@ _TABLE: dict[str, dict[str, Param]] = {
     "MedicationAdministration": _SUBJECT
     | _STATUS
     | {"request": _ref("request"), "effective-time": _date("effectiveDateTime", "effectivePeriod")},
+    "MedicationDispense": _SUBJECT
+    | _STATUS
+    | {
+        "prescription": _ref("authorizingPrescription"),
+        "whenhandedover": _date("whenHandedOver"),
+        "whenprepared": _date("whenPrepared"),
+    },
     "MedicationRequest": _SUBJECT
     | _STATUS
     | _ENCOUNTER

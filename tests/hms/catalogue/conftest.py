@@ -10,8 +10,10 @@ import pytest
 
 from condor_hms.alerts import demo_rules
 from condor_hms.catalogue import Hospital
+from condor_hms.catalogue.contacts import CHANNELS
 from condor_hms.demo import demo_resources
 from condor_hms.fhir.embedded import EmbeddedFhirStore
+from condor_hms.outbox import LogChannel
 from tests.hms.catalogue.desk import Desk
 
 
@@ -34,4 +36,13 @@ async def desk(demo_record: Path, tmp_path: Path) -> AsyncIterator[Desk]:
     path = tmp_path / "fhir.db"
     shutil.copy(demo_record, path)
     async with EmbeddedFhirStore(path) as store:
-        yield Desk(Hospital(fhir=store, rules=demo_rules(), today=datetime.date(2026, 11, 30)))
+        channels = dict.fromkeys(CHANNELS, LogChannel(tmp_path / "outbox.log"))
+        yield Desk(
+            Hospital(
+                fhir=store,
+                rules=demo_rules(),
+                today=datetime.date(2026, 11, 30),
+                channels=channels,
+                reports=tmp_path / "reports",
+            )
+        )

@@ -1,6 +1,7 @@
 """Every descriptor says what the catalogue says."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 
 from condor import HitlTier, PolicyClass
 from condor.tools import ToolRegistry
+from condor.tools.lint import lint_tools
 from tests.hms.catalogue.desk import Desk
 
 ROWS: list[dict[str, Any]] = json.loads(
@@ -44,10 +46,64 @@ async def test_no_edit_changes_whom_or_what_it_is_about(desk: Desk) -> None:
         assert names.isdisjoint(IDENTITY | references), name
 
 
+#: What one argument makes necessary: tool → argument → (other argument, its values; none: any).
+NECESSARY: dict[str, dict[str, dict[str, tuple[str, ...]]]] = {
+    "vitals.record": {"systolic": {"diastolic": ()}, "diastolic": {"systolic": ()}},
+    "medication.update": {
+        "dose_value": {"action": ("update",)},
+        "dose_unit": {"action": ("update",)},
+        "frequency": {"action": ("update",)},
+    },
+    "allergy.update": {"criticality": {"action": ("update",)}, "reason": {"action": ("remove",)}},
+    "condition.update": {"abatement": {"action": ("resolve",)}, "reason": {"action": ("remove",)}},
+    "treatment.update": {"activity": {"action": ("update",)}},
+    "vitals.correct": {"value": {"action": ("amend",)}},
+    "note.update": {"text": {"action": ("update",)}},
+    "appointment.update": {"slot": {"action": ("reschedule",)}, "cancel_reason": {"action": ("cancel",)}},
+    "billing.invoice.update": {"reason": {"action": ("void",)}},
+}
+
+
+async def test_there_are_55_of_the_kinds_the_catalogue_counts(desk: Desk) -> None:
+    """22 read, 5 high and 22 low rows and the legacy one, 3 that speak, 2 that run."""
+    kinds = Counter((tool.policy_class, tool.hitl_tier) for tool in desk.tools.values())
+    assert kinds == {
+        (PolicyClass.READ, None): 22,
+        (PolicyClass.MUTATE, HitlTier.HIGH): 5,
+        (PolicyClass.MUTATE, HitlTier.LOW): 22,
+        (None, None): 1,
+        (PolicyClass.COMMS, None): 3,
+        (PolicyClass.EXEC, None): 2,
+    }
+
+
+async def test_what_an_argument_makes_necessary(desk: Desk) -> None:
+    """The catalogue's conditional requirements, all of them and no others."""
+    found = {
+        name: {arg.name: dict(arg.required_if) for arg in tool.args if arg.required_if}
+        for name, tool in desk.tools.items()
+    }
+    assert {name: args for name, args in found.items() if args} == NECESSARY
+
+
+async def test_nobody_would_miss_anything_of_a_tool(desk: Desk) -> None:
+    """The lint finds the legacy tool, and that the audit trail is asked for by those who only look."""
+    found = [(row.tool, row.code) for row in lint_tools(desk.tools.values())]
+    assert found == [("audit.trail", "nobody-answers"), ("flag.set", "tier-missing")]
+
+
 async def test_the_tools_are_the_catalogues(desk: Desk) -> None:
-    """Exactly the rows of this slice, and all of them can be registered together."""
+    """Exactly its rows, and all of them can be registered together."""
     assert {row["name"] for row in ROWS} == set(desk.tools)
     assert len(ToolRegistry(desk.tools.values())) == len(ROWS)
+
+
+def ops_of(row: dict[str, Any]) -> frozenset[str]:
+    """The op of the row; where an argument says it, every value that the argument has."""
+    args = {arg["name"]: arg for arg in row["args"]}
+    if row["op_from_arg"] is None:
+        return frozenset({row["op"]})
+    return frozenset(option["value"] for option in args[row["op_from_arg"]]["hint"]["enum"])
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row["name"])
@@ -57,7 +113,7 @@ async def test_a_descriptor_is_its_row(desk: Desk, row: dict[str, Any]) -> None:
     assert tool.title == row["title"]
     assert tool.policy_class == (PolicyClass(row["policy_class"]) if row["policy_class"] else None)
     assert tool.hitl_tier == (HitlTier(row["hitl_tier"]) if row["hitl_tier"] else None)
-    assert (tool.ops, tool.op_arg) == (frozenset({row["op"]}), row["op_from_arg"])
+    assert (tool.ops, tool.op_arg) == (ops_of(row), row["op_from_arg"])
     assert (tool.roles, tool.approver_roles) == (frozenset(row["roles"]), frozenset(row["approver_roles"]))
     assert (tool.alias_group, tool.alias_fidelity) == (row["alias_group"], row["alias_fidelity"])
     assert tool.ui_card == row["ui_card"]
@@ -75,7 +131,8 @@ async def test_a_tool_can_be_explained_and_reported(desk: Desk, row: dict[str, A
     assert tool.description.endswith(".")
     assert tool.noun.startswith("the ")
     assert tool.report is not None
-    if row["metadata"].get("mutating"):
+    if row["policy_class"] != "read":
         assert tool.idempotent
         assert tool.preview is not None
+    if row["policy_class"] not in ("read", "exec"):
         assert tool.reconcile is not None

@@ -44,8 +44,8 @@ async def test_it_is_set_once_and_said(desk: Desk) -> None:
     )
     assert flag["author"]["reference"] == "Practitioner/rn-castillo"
     assert desk.report(SET, FALLS, value) == (
-        f"Flag set: Falls risk for Helen Coleman, 81 y, female, MRN POP-000002 (Flag/{flag['id']} version 1). "
-        "It was already on record: Flag/flag-9001 Falls risk."
+        "Flag set: Falls risk for Helen Coleman, 81 y, female, MRN POP-000002 "
+        f"(Flag/{flag['id']} version 1). It was already on record: Flag/flag-9001 Falls risk."
     )
     answer = await desk.reconcile(SET, FALLS)
     assert (answer.happened, answer.value) == (True, again)
