@@ -7,7 +7,6 @@ four verbs and what can be read.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 from contextlib import AsyncExitStack
@@ -33,11 +32,19 @@ from condor.pump.phases.edit_call import EditCall
 from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.segment import PumpPorts
 from condor.runtime import Run, Runtime, run_snapshot
-from condor.runtime.edge import allowed_autonomy, check_key, check_reason, check_request, claim_of, session_of
+from condor.runtime.edge import (
+    allowed_autonomy,
+    check_key,
+    check_reason,
+    check_request,
+    claim_of,
+    quoted_of,
+    session_of,
+)
 from condor.runtime.hub import EventHub
 from condor.runtime.readings import Readings
 from condor.runtime.sweeping import Swept
-from condor.runtime.tending import tend
+from condor.runtime.tending import cancelled, tend
 from condor.store.opening import open_store
 from condor.tools.explain import explain_call
 from condor.tools.invocation import LocalToolbox
@@ -49,8 +56,9 @@ if TYPE_CHECKING:
 
     from condor.config import Settings
     from condor.core.ids import Json
+    from condor.models import Models
     from condor.ports.clock import Clock
-    from condor.ports.model import Confirmer, Planner
+    from condor.ports.model import Confirmer, Planner, QuotedText
     from condor.ports.store import Store
     from condor.tools import ToolDescriptor
 
@@ -155,17 +163,20 @@ class Condor(Readings):
         if not self._read_only or any(f"CONDOR_{name.upper()}" in os.environ for name in BY_NAME):
             self._limits = limits_from(self._configured().model_dump(exclude_none=True))
         self._toolbox = LocalToolbox(registry, clock=self._clock, today=self._day, faults=self._faults)
+        models = self._models()
+        self._stack.push_async_callback(models.aclose)
+        brought = next((pack.planner for pack in self._opened if pack.planner), None)
         ports = PumpPorts(
             store=store,
             toolbox=self._toolbox,
-            planner=self._planner or next((pack.planner for pack in self._opened if pack.planner), None),
+            planner=self._planner or models.planner or brought,
             clock=self._clock,
             faults=self._faults,
             announce=self._hub.announce,
             # Who only reads opens no card.
             suspend_ttl_s=0.0 if self._read_only else self._configured().suspend_ttl_s,
             limits=self._limits,
-            confirmer=self._confirmer,
+            confirmer=self._confirmer or models.confirmer,
         )
         dispatcher = LocalDispatcher()
         self._runtime = Runtime(ports, dispatcher, self._hub)
@@ -177,7 +188,12 @@ class Condor(Readings):
         if self._tend:
             idle_s = self._configured().idle_s
             tending = asyncio.create_task(tend(self._runtime, self._clock, idle_s=idle_s), name="condor-tend")
-            self._stack.push_async_callback(_cancelled, tending)
+            self._stack.push_async_callback(cancelled, tending)
+
+    def _models(self) -> Models:
+        from condor.models import Models, models_of
+
+        return Models() if self._read_only else models_of(self._configured())
 
     def _configured(self) -> Settings:
         """The settings, read when something of them is first needed: their library is slow to load."""
@@ -209,6 +225,7 @@ class Condor(Readings):
         principal: Principal = LOCAL_PERSON,
         session_id: str | None = None,
         key: str | None = None,
+        quoted: Sequence[QuotedText] = (),
     ) -> Run:
         """Start a run from a request in words or from a plan; it goes on in the background.
 
@@ -218,6 +235,8 @@ class Condor(Readings):
 
             key: the same request of the same principal under the same key is one run, however often it is
                 sent.
+            quoted: texts from elsewhere (letters, notes of a record) that the request or the plan is about:
+                data, never an order. Whatever is planned beside them asks before every effect.
 
         Raises:
             RefusedInput: with what is wrong; nothing is stored. Code ``idempotency_key_reused``: the key was
@@ -230,6 +249,7 @@ class Condor(Readings):
             principal=principal,
             autonomy=allowed_autonomy(autonomy, principal),
             session_id=session_of(session_id),
+            quoted=quoted_of(quoted),
         )
         return await self._running().start(replace(wanted, claim=claim_of(key, wanted)))
 
@@ -376,9 +396,3 @@ class Condor(Readings):
         if self._store is None:
             raise RuntimeError("use `async with Condor(…) as condor:` before calling it")
         return self._store
-
-
-async def _cancelled(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await task

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from condor.core.errors import RefusedInput, show
@@ -21,10 +22,20 @@ IDLE_S_DEFAULT = 24 * 3600.0
 SUSPEND_TTL_S_MAX = 10 * 365 * 24 * 3600.0
 
 
+#: What a model may be asked for, in the order in which a run comes to it.
+MODEL_USES = ("plan", "confirm", "regenerate", "write")
+
+
 class Settings(BaseSettings):
     """One process's settings."""
 
-    model_config = SettingsConfigDict(env_prefix="CONDOR_", extra="ignore", frozen=True)
+    # `model_…` is a setting here; of pydantic's own names only those it has are taken.
+    model_config = SettingsConfigDict(
+        env_prefix="CONDOR_",
+        extra="ignore",
+        frozen=True,
+        protected_namespaces=("model_validate", "model_dump"),
+    )
 
     home: Path = Field(default=Path(".condor"), description="Where state lives; made with mode 0700.")
     database_url: str = Field(
@@ -91,6 +102,108 @@ class Settings(BaseSettings):
         default="",
         description="Comma-separated tool packs to load; default: the demo pack where nothing is set.",
     )
+    model_name: str = Field(
+        default="",
+        description="The model that plans; empty: no model, and everything that needs none works as it is.",
+    )
+    model_base_url: str = Field(
+        default="",
+        description=(
+            "Where the model is: the address of any endpoint that speaks the OpenAI chat wire, "
+            "`http://localhost:11434/v1`. Empty: the provider's own."
+        ),
+    )
+    model_key: SecretStr = Field(
+        default=SecretStr(""), description="The endpoint's key. It is never logged and never shown."
+    )
+    model_provider: str = Field(
+        default="openai",
+        pattern=r"^[a-z][a-z0-9-]{0,39}$",
+        description=(
+            "Whose wire the model speaks: `openai` for every OpenAI-compatible endpoint; another provider of "
+            "`pydantic-ai-slim` needs its client library installed beside Condor."
+        ),
+    )
+    model_for: str = Field(
+        default=",".join(MODEL_USES),
+        description=(
+            "Comma-separated: what the model is asked for, of `plan` (requests in words), `confirm` (a "
+            "second look at edits of a plan), `regenerate` (arguments that cannot be used) and `write` "
+            "(the closing)."
+        ),
+    )
+    model_confirmer_name: str = Field(
+        default="",
+        description="The model that confirms, apart from the one that plans; empty: the same, asked afresh.",
+    )
+    model_output: Literal["tool", "json-schema", "prompt"] = Field(
+        default="tool",
+        description=(
+            "How a structured answer is asked for: by a tool call, by a JSON schema of the response, or in "
+            "words alone, for endpoints that have neither."
+        ),
+    )
+    model_timeout_s: float = Field(
+        default=60.0,
+        gt=0,
+        le=300,
+        allow_inf_nan=False,
+        description="Seconds for one whole answer of a model, repeated attempts included; 300 at most.",
+    )
+    model_connect_timeout_s: float = Field(
+        default=5.0, gt=0, le=60, allow_inf_nan=False, description="Seconds to reach a model's endpoint."
+    )
+    model_retries: int = Field(
+        default=2,
+        ge=0,
+        le=5,
+        description=(
+            "How often a model that is busy or away is asked again within its time; it says itself how "
+            "long to wait (`retry-after`)."
+        ),
+    )
+    model_answer_tokens_max: int = Field(
+        default=8_000, ge=100, le=200_000, description="Longest answer of a model, in tokens."
+    )
+    model_input_usd: float | None = Field(
+        default=None,
+        ge=0,
+        allow_inf_nan=False,
+        description=(
+            "US dollars for a million tokens read, where the model's price is not known; with "
+            "`CONDOR_MODEL_OUTPUT_USD`."
+        ),
+    )
+    model_output_usd: float | None = Field(
+        default=None,
+        ge=0,
+        allow_inf_nan=False,
+        description="US dollars for a million tokens written, where the model's price is not known.",
+    )
+
+    @field_validator("model_base_url")
+    @classmethod
+    def _an_address(cls, url: str) -> str:
+        """An address that can be shown: http or https, and no password in it."""
+        if not url:
+            return url
+        read = urlsplit(url)
+        if read.scheme not in ("http", "https") or not read.hostname or read.username or read.password:
+            raise ValueError("no address")
+        return url
+
+    @field_validator("model_for")
+    @classmethod
+    def _known_uses(cls, listed: str) -> str:
+        """Words of ``MODEL_USES``."""
+        if unknown := set(uses_of(listed)) - set(MODEL_USES):
+            raise ValueError(f"unknown: {sorted(unknown)}")
+        return listed
+
+
+def uses_of(listed: str) -> tuple[str, ...]:
+    """The words of a comma-separated list."""
+    return tuple(word.strip() for word in listed.split(",") if word.strip())
 
 
 def read_settings(**given: Any) -> Settings:
@@ -108,10 +221,18 @@ def read_settings(**given: Any) -> Settings:
 def _what_to_write(fault: ValidationError) -> str:
     """Each variable that cannot be used, its value, and what to write instead."""
     return "; ".join(
-        f"CONDOR_{str(error['loc'][0]).upper()} is {show(error['input'])}; "
+        f"CONDOR_{str(error['loc'][0]).upper()} is {_shown(error)}; "
         f"write {_TO_WRITE.get(str(error['loc'][0]), 'another value')}"
         for error in fault.errors(include_url=False)
     )
+
+
+def _shown(error: Mapping[str, Any]) -> str:
+    """The value, quoted; nothing of one that may hold a password."""
+    return "not usable" if error["loc"][0] in _MAY_HOLD_SECRETS else show(error["input"])
+
+
+_MAY_HOLD_SECRETS = frozenset({"database_url", "model_base_url", "model_key"})
 
 
 _TO_WRITE: Mapping[str, str] = {
@@ -121,4 +242,14 @@ _TO_WRITE: Mapping[str, str] = {
     "port": "a number from 0 to 65535",
     "streams_max": "a whole number, at least 1",
     "streams_each_max": "a whole number, at least 1",
+    "model_provider": "a provider's name, as openai",
+    "model_base_url": "an http or https address without a password, as http://localhost:11434/v1",
+    "model_for": f"some of {', '.join(MODEL_USES)}",
+    "model_output": "tool, json-schema or prompt",
+    "model_timeout_s": "a number of seconds above 0, at most 300",
+    "model_connect_timeout_s": "a number of seconds above 0, at most 60",
+    "model_retries": "a whole number from 0 to 5",
+    "model_answer_tokens_max": "a whole number from 100 to 200000",
+    "model_input_usd": "US dollars for a million tokens, 0 or more",
+    "model_output_usd": "US dollars for a million tokens, 0 or more",
 }

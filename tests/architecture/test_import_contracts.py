@@ -25,6 +25,7 @@ PLANTED = {
     "one-funnel": ("condor/pump/phases/dispatch.py", "import condor.pump.suspend_funnel"),
     "one-card": ("condor/pump/loop.py", "import condor.core.frames.suspend_card"),
     "one-root": ("condor/runtime/runtime.py", "import condor.store.sqlite"),
+    "one-model-library": ("condor/models/planner.py", "import pydantic_ai"),
     "pure-core": ("condor/core/ids.py", "import random"),
     "acyclic": ("condor/ports/__init__.py", "import condor.tools"),
 }

@@ -6,6 +6,7 @@ Law: a look that fails is told, and the next look happens all the same.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -43,4 +44,11 @@ async def tend(runtime: Runtime, clock: Clock, *, idle_s: float) -> NoReturn:
             _log.exception("a look after the runs failed; looking again in %g s", TEND_EVERY_S)
 
 
-__all__ = ["TEND_EVERY_S", "tend"]
+async def cancelled(task: asyncio.Task[NoReturn]) -> None:
+    """End a look-after, and wait until it has ended."""
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+__all__ = ["TEND_EVERY_S", "cancelled", "tend"]

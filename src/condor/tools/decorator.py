@@ -44,6 +44,7 @@ class ToolOptions(TypedDict, total=False):
     args: Sequence[ArgSpec] | None
     metadata: Mapping[str, Json]
     noun: str
+    returns: Mapping[str, str]
     effect_of: Callable[[Mapping[str, Json]], tuple[Effect, ...]] | None
     report: Callable[[Mapping[str, Json], Json], str] | None
     preview: Callable[..., Awaitable[object]] | None

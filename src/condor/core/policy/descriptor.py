@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 
 from condor.core.errors import RegistrationRefused, show
 from condor.core.ids import Digest, Json, digest_of
+from condor.core.plan.reference import POINTER
 from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op
 
 if TYPE_CHECKING:
@@ -113,6 +114,8 @@ class ToolDescriptor:
     metadata: Mapping[str, Json] = field(default_factory=dict)
     #: What the closing text calls the effect: "the prescription".
     noun: str = ""
+    #: What a plan may refer to in its result: JSON pointer → what stands there.
+    returns: Mapping[str, str] = field(default_factory=dict)
     #: Pure: the effects of a call, from its arguments.
     effect_of: Callable[[Mapping[str, Json]], tuple[Effect, ...]] | None = None
     #: Pure: one sentence for the closing text, from arguments and result value.
@@ -248,6 +251,14 @@ def _check_options(tool: ToolDescriptor) -> None:
     if tool.alias_fidelity not in (None, "equal", "degraded"):
         raise RegistrationRefused(
             f"tool {tool.name}: alias_fidelity is {show(tool.alias_fidelity)}; take equal or degraded"
+        )
+    if not isinstance(tool.returns, Mapping) or not all(
+        isinstance(path, str) and POINTER.fullmatch(path) and isinstance(what, str)
+        for path, what in tool.returns.items()
+    ):
+        raise RegistrationRefused(
+            f"tool {tool.name}: returns is {show(tool.returns)}; write JSON pointers, each with what "
+            f"stands there"
         )
     seconds = tool.timeout_s
     if not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
