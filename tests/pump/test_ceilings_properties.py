@@ -19,7 +19,16 @@ from unittest import mock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from condor import HitlTier, PolicyClass, ToolContext, ToolDescriptor, ToolError, ToolResult, tool
+from condor import (
+    HitlTier,
+    PolicyClass,
+    StaleSuspension,
+    ToolContext,
+    ToolDescriptor,
+    ToolError,
+    ToolResult,
+    tool,
+)
 from condor.core.recovery import LIMITS
 from condor.core.run import TERMINAL
 from condor.ports import deadline
@@ -219,7 +228,10 @@ async def whole(home: Path, case: dict[str, Any]) -> Any:
                     body: dict[str, Any] = {"happened": True, "reason": "seen"}
                 else:
                     body = {"approved": yes} if yes else {"approved": False, "reason": "no"}
-                await desk.answer(card, body)
+                with contextlib.suppress(
+                    StaleSuspension
+                ):  # an edit that was made meanwhile; it is asked anew
+                    await desk.answer(card, body)
                 shown = await desk.rest(run_id)
                 if case["restarts"] and shown["status"] not in TERMINAL:
                     break

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from condor import HitlTier, PolicyClass, ToolContext, ToolDescriptor, ToolError, tool
+from condor import HitlTier, PolicyClass, ToolContext, ToolDescriptor, ToolError, ToolResult, tool
 from condor.ports.model import Confirmation
 from condor.pump import retries
 from condor.testing import ScriptedConfirmer, ToolFault, faulty, replan_storm
@@ -235,11 +235,47 @@ async def test_a_degraded_substitute_is_never_reported_as_done(tmp_path: Path, l
         )
 
 
-async def test_a_high_tool_is_never_replaced(tmp_path: Path, ledger: Ledger) -> None:
-    """A16: an approved high write that fails stays failed; no low tool with the same end takes its place."""
+@pytest.mark.parametrize("other", [HitlTier.LOW, HitlTier.HIGH])
+async def test_a_high_tool_is_never_replaced(tmp_path: Path, ledger: Ledger, other: HitlTier) -> None:
+    """A16: an approved high write that fails stays failed; no tool with the same end takes its place."""
     high = faulty(order(ledger, "one.order", tier=HitlTier.HIGH), "fail")
-    async with open_desk(tmp_path / "home", high, order(ledger, "two.order")) as desk:
-        run = await desk.run(call("w", "one.order", record="a"), autonomy="autonomous")
+    async with open_desk(tmp_path / "home", high, order(ledger, "two.order", tier=other)) as desk:
+        run = await desk.run(call("w", "one.order", record="a"))
+        end = await desk.approve(await desk.card(run["runId"]))
+        assert (end["status"], ledger.count(), edits(await desk.events(end["runId"]))) == ("failed", 0, [])
+
+
+async def test_a_write_that_says_failed_without_proof_is_not_replaced(tmp_path: Path, ledger: Ledger) -> None:
+    """``ToolResult(outcome="failed")`` says nothing of what was written; only ``effect="none"`` proves it."""
+
+    @tool("one.order", policy_class=PolicyClass.MUTATE, hitl_tier=HitlTier.LOW, alias_group="orders")
+    async def one(ctx: ToolContext, record: str) -> ToolResult:
+        ledger.write(record, "half of it", key=ctx.idempotency_key)
+        return ToolResult(outcome="failed", value="only half of it")
+
+    async with open_desk(tmp_path / "home", one, order(ledger, "two.order")) as desk:
+        end = await desk.run(call("w", "one.order", record="a"), autonomy="autonomous")
+        assert (end["status"], ledger.count(), revised(await desk.events(end["runId"]))) == ("failed", 1, [])
+
+
+async def test_a_destructive_call_is_never_replaced(tmp_path: Path, ledger: Ledger) -> None:
+    """Not even by one that is called the same."""
+
+    def remove(name: str) -> ToolDescriptor:
+        @tool(
+            name,
+            policy_class=PolicyClass.MUTATE,
+            hitl_tier=HitlTier.LOW,
+            alias_group="removals",
+            ops={"delete"},
+        )
+        async def write(ctx: ToolContext, op: str, record: str) -> None:
+            ledger.write(record, name, key=ctx.idempotency_key)
+
+        return write
+
+    async with open_desk(tmp_path / "home", faulty(remove("one.off"), "break"), remove("two.off")) as desk:
+        run = await desk.run(call("w", "one.off", op="delete", record="a"), autonomy="autonomous")
         end = await desk.approve(await desk.card(run["runId"]))
         assert (end["status"], ledger.count(), revised(await desk.events(end["runId"]))) == ("failed", 0, [])
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from condor.core.graph import CompiledGraph, Coordinate, Node
 from condor.core.ids import Digest, StepId
 from condor.core.recovery import CallFacts, requery_tools, substitute_tool
-from condor.core.recovery.substitution import fidelity_of, refusal_of
+from condor.core.recovery.substitution import fidelity_of, may_be_replaced, refusal_of
 
 tiers = st.sampled_from([None, "low", "high"])
 calls = st.builds(
@@ -30,7 +32,23 @@ calls = st.builds(
 )
 
 
-@given(calls, st.lists(calls, max_size=6), st.booleans(), st.sets(st.sampled_from(["a", "b"])))
+#: A call that may be replaced, and a tool that may stand in.
+FAILED = CallFacts(
+    tool="a", alias_groups=frozenset({"x"}), policy_class="mutate", declared_tier="low", effective_tier="low"
+)
+STANDS_IN = replace(FAILED, tool="b")
+
+
+@st.composite
+def near(draw: st.DrawFn, base: CallFacts) -> CallFacts:
+    """A call that differs from another one in at most two things."""
+    other, changed = draw(calls), draw(st.sets(st.sampled_from(sorted(CallFacts.__slots__)), max_size=2))
+    return replace(base, **{name: getattr(other, name) for name in changed})
+
+
+@given(
+    near(FAILED), st.lists(near(STANDS_IN), max_size=6), st.booleans(), st.sets(st.sampled_from(["a", "b"]))
+)
 def test_a_substitute_never_lowers_the_gate(
     failed: CallFacts,
     candidates: list[CallFacts],
@@ -57,6 +75,55 @@ def test_a_substitute_never_lowers_the_gate(
         assert failed.fidelity != "degraded"
     fidelities = [fidelity_of(candidate) for candidate in found]
     assert fidelities == sorted(fidelities, reverse=True), "what does the same comes first"
+
+
+def test_a_call_may_be_replaced() -> None:
+    """What the rules below forbid one by one."""
+    assert requery_tools(FAILED, [STANDS_IN], absent=True) == [STANDS_IN]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"effective_tier": "high"}, "never-replaced"),
+        ({"declared_tier": "high"}, "never-replaced"),
+        ({"destructive": True}, "never-replaced"),
+        ({"fidelity": "degraded"}, "fallback-is-last"),
+    ],
+)
+def test_what_is_never_replaced(change: Any, why: str) -> None:
+    """Whatever would stand in, and however alike it is."""
+    failed = replace(FAILED, **change)
+    assert may_be_replaced(failed, absent=True) == why
+    assert requery_tools(failed, [replace(failed, tool="b")], absent=True) == ()
+
+
+def test_a_write_is_replaced_only_when_nothing_was_written() -> None:
+    """A read is replaced all the same."""
+    assert may_be_replaced(FAILED, absent=False) == "not-proven-absent"
+    assert requery_tools(FAILED, [STANDS_IN], absent=False) == ()
+    assert may_be_replaced(replace(FAILED, effectful=False), absent=False) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"alias_groups": frozenset({"y"})}, "other-group"),
+        ({"tool": "a"}, "tried-before"),
+        ({"tool": "c"}, "tried-before"),
+        ({"permitted": False}, "role"),
+        ({"policy_class": "read"}, "other-class"),
+        ({"declared_tier": None}, "other-tier"),
+        ({"effective_tier": "high"}, "gate-would-change"),
+        ({"destructive": True}, "gate-would-change"),
+        ({"complete": False}, "arguments"),
+    ],
+)
+def test_what_does_not_stand_in(change: Any, why: str) -> None:
+    """Each rule by itself."""
+    candidate = replace(STANDS_IN, **change)
+    assert refusal_of(FAILED, candidate, tried=["c"]) == why
+    assert requery_tools(FAILED, [candidate], absent=True, tried=["c"]) == []
 
 
 @given(calls, st.integers(2, 9))
