@@ -192,7 +192,11 @@ SCENARIOS: dict[tuple[str, str, str], Callable[[World, Desk], Awaitable[None]]] 
     ("suspended", "aborted", "idle"): _idle,
 }
 #: Rows of mechanisms that have tests of their own.
-ELSEWHERE = {("executing", "degraded", "breaker"), ("executing", "failed", "breaker")}
+ELSEWHERE = {
+    ("planning", "failed", "breaker"),
+    ("executing", "degraded", "breaker"),
+    ("executing", "failed", "breaker"),
+}
 
 
 def test_every_row_has_its_scenario() -> None:

@@ -29,7 +29,7 @@ def recovery_blocks(run: Mapping[str, Any]) -> list[RenderableType]:
 def budget_blocks(run: Mapping[str, Any]) -> list[RenderableType]:
     """What was used of each ceiling, and why the run was stopped where one was met."""
     budget = run.get("budget") or {}
-    rows = [(name.replace("_", " "), _amount(spent)) for name, spent in budget.items() if name != "stop"]
+    rows = [(_named(name), _amount(spent)) for name, spent in budget.items() if name != "stop"]
     if not rows:
         return []
     blocks = [_heading("Budget"), _indented(pairs(rows))]
@@ -55,13 +55,18 @@ def _told(one: Mapping[str, Any]) -> Text:
 
 def _what(one: Mapping[str, Any]) -> str:
     if one.get("stop"):
-        return f": {str(one['stop']).removesuffix('_max').replace('_', ' ')} used up"
+        return f": {_named(str(one['stop']))} used up"
     if one.get("skips"):
         named, more = one["skips"][:_NAMED_MAX], len(one["skips"]) - _NAMED_MAX
         return f": {', '.join(named)}{f' and {more} more' if more > 0 else ''} not run"
     if one.get("toTool"):
         return f": {one.get('fromTool')} → {one['toTool']}"
     return ""
+
+
+def _named(limit: str) -> str:
+    """A ceiling in words; its unit stands beside it."""
+    return limit.removesuffix("_max").removesuffix("_s").removesuffix("_usd").replace("_", " ")
 
 
 def _amount(spent: Mapping[str, Any]) -> Text:
@@ -72,7 +77,7 @@ def _amount(spent: Mapping[str, Any]) -> Text:
 def _stop(stop: Mapping[str, Any]) -> str:
     if not stop.get("unit"):
         return "stopped: the second look at an edit of its plan said to stop"
-    name = str(stop["limit"]).removesuffix("_max").replace("_", " ")
+    name = _named(str(stop["limit"]))
     used, most = amount_words(stop["used"]), amount_words(stop["most"])
     return f"stopped by {name}: {used} of {most} {stop['unit']} used up"
 
