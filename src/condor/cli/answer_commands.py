@@ -52,17 +52,18 @@ def deny_command(suspend_id: str, reason: str, user: str | None, home: Path, *, 
 @click.argument("suspend_id", type=utf8, metavar="SUSPEND_ID")
 @click.option(
     "--data",
-    required=True,
     metavar="JSON",
-    help="The answer, as the card's form has it; - is standard input.",
+    help="The answer, as the card's form has it; - is standard input. Without it a terminal is asked.",
 )
 @as_option
 @home_option
 @json_option
-def answer_command(suspend_id: str, data: str, user: str | None, home: Path, *, as_json: bool) -> int:
-    """Answer any card: a question, a reconciliation, an approval."""
+def answer_command(suspend_id: str, data: str | None, user: str | None, home: Path, *, as_json: bool) -> int:
+    """Answer any card: a question, a reconciliation, an approval; in a terminal field by field."""
     from condor.cli.reading_input import read_json_text
 
+    if data is None:
+        return _ask(suspend_id, user, home, as_json=as_json)
     return _give(suspend_id, read_json_text(data, "the answer"), user, home, as_json=as_json)
 
 
@@ -113,6 +114,49 @@ def stop_command(run_id: str, reason: str, user: str | None, home: Path, *, as_j
     screen = Screen(as_json=as_json)
     _report(screen, *run_to_end(_stopped(screen, place_to_change(home), run_id, reason, user)))
     return 0
+
+
+def _ask(suspend_id: str, user: str | None, home: Path, *, as_json: bool) -> int:
+    """Show one card and ask the person at the terminal; the exit code."""
+    from condor.cli.exit_codes import exit_of_run
+    from condor.cli.home import place_to_change
+    from condor.cli.run_view import show_rest
+    from condor.cli.screen import Screen
+    from condor.core.errors import RefusedInput
+
+    screen = Screen(as_json=as_json)
+    if not screen.interactive:
+        raise RefusedInput("give the answer as --data JSON; only a terminal is asked field by field")
+    place = place_to_change(home)
+    who, run, where = run_to_end(_found(screen, place, suspend_id, user))
+    from condor.cli.dialogue import converse
+
+    run = converse(screen, place, who, run, where=where, only=suspend_id)
+    show_rest(screen, run, where=where, cards=False)
+    return exit_of_run(run["status"])
+
+
+async def _found(
+    screen: Screen, place: Place, suspend_id: str, user: str | None
+) -> tuple[Principal, Snapshot, str]:
+    """Who is asked, the run of an open card, and what a shown command needs after it.
+
+    Raises:
+        AlreadyDecided: the card is closed.
+    """
+    from condor.cli.session import owning, signed_in, words_after
+    from condor.core.errors import AlreadyDecided
+
+    async with owning(place, screen) as condor:
+        who = signed_in(condor, place, user, screen)
+        card: Mapping[str, Any] = await condor.suspension(suspend_id)
+        if card["status"] != "pending":
+            raise AlreadyDecided(
+                decision=str(card["status"]),
+                decided_by=str(card.get("decidedByDisplay")),
+                decided_at=str(card.get("decidedAt")),
+            )
+        return who, await condor.show(str(card["runId"])), words_after(condor, place, who.id)
 
 
 def _give(

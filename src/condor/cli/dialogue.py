@@ -1,4 +1,4 @@
-"""The dialogue of ``condor run`` in a terminal: each open card is shown and answered, or left.
+"""The dialogue of ``condor run`` and ``condor answer`` in a terminal: a card is shown and answered, or left.
 
 Law 1: while a person thinks, this process holds no home; the answer is given in a session of its own.
 Law 2: whoever answered first is right. If it was somebody else, that is said, and the run's truth follows.
@@ -43,16 +43,27 @@ class _Edit:
 
 
 def converse(
-    screen: Screen, place: Place, who: Principal, run: Snapshot, *, where: str | None = None
+    screen: Screen,
+    place: Place,
+    who: Principal,
+    run: Snapshot,
+    *,
+    where: str | None = None,
+    only: str | None = None,
 ) -> Snapshot:
     """Show and answer a run's cards until none is left to ask about; the run then.
 
     Args:
         where: what a shown command needs after it; default: the home.
+        only: the one card to ask about; None asks about all.
     """
     left: set[str] = set()
     where = home_words(place.path) if where is None else where
-    while card := next((card for card in open_cards(run) if card["suspendId"] not in left), None):
+
+    def is_asked(card: Mapping[str, Any]) -> bool:
+        return card["suspendId"] not in left and only in (None, card["suspendId"])
+
+    while card := next(filter(is_asked, open_cards(run)), None):
         screen.show(card_of(run, card, columns=screen.out.width, asked=True))
         try:
             data = _ask(screen, card, who)

@@ -92,7 +92,7 @@ def _ask_field(screen: Screen, name: str, shape: _Shape, widget: Mapping[str, An
     options = _options(shape)
     for number, option in enumerate(options, start=1):
         screen.line(f"  {number:>2}  {option.get('title') or option.get('const')}")
-    prompt = _prompt(shape, options)
+    prompt = _prompt(shape, options, widget)
     while True:
         given = _read_raw(screen, prompt, shape, widget, options)
         try:
@@ -119,7 +119,7 @@ def _options(shape: _Shape) -> list[_Shape]:
     return list(items.get("oneOf") or [])
 
 
-def _prompt(shape: _Shape, options: list[_Shape]) -> str:
+def _prompt(shape: _Shape, options: list[_Shape], widget: Mapping[str, Any]) -> str:
     """What to type, with its bounds."""
     kind = shape.get("type")
     if options:
@@ -140,6 +140,9 @@ def _prompt(shape: _Shape, options: list[_Shape]) -> str:
     }
     forms = {"date": "date, as 2026-11-30", "date-time": "moment, as 2026-11-30T09:30:00Z"}
     word = words.get(str(kind)) or forms.get(str(shape.get("format"))) or "text"
+    lookup = widget.get("ui:lookup") or {}
+    if lookup.get("tool"):
+        word += f", as {visible(lookup['tool'])} finds it"
     return f"{word}{f', {bounds}' if bounds else ''} >"
 
 
