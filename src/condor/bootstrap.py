@@ -31,16 +31,7 @@ from condor.pump.phases.admit import StartRun
 from condor.pump.phases.edit_call import EditCall
 from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.segment import PumpPorts
-from condor.runtime import Run, Runtime, run_snapshot
-from condor.runtime.edge import (
-    allowed_autonomy,
-    check_key,
-    check_reason,
-    check_request,
-    claim_of,
-    quoted_of,
-    session_of,
-)
+from condor.runtime import Run, Runtime, edge, run_snapshot
 from condor.runtime.hub import EventHub
 from condor.runtime.readings import Readings
 from condor.runtime.sweeping import Swept
@@ -56,7 +47,6 @@ if TYPE_CHECKING:
 
     from condor.config import Settings
     from condor.core.ids import Json
-    from condor.models import Models
     from condor.ports.clock import Clock
     from condor.ports.model import Confirmer, Planner, QuotedText
     from condor.ports.store import Store
@@ -163,7 +153,9 @@ class Condor(Readings):
         if not self._read_only or any(f"CONDOR_{name.upper()}" in os.environ for name in BY_NAME):
             self._limits = limits_from(self._configured().model_dump(exclude_none=True))
         self._toolbox = LocalToolbox(registry, clock=self._clock, today=self._day, faults=self._faults)
-        models = self._models()
+        from condor.models import models_of  # its settings are slow to load
+
+        models = models_of(None if self._read_only else self._configured())
         self._stack.push_async_callback(models.aclose)
         brought = next((pack.planner for pack in self._opened if pack.planner), None)
         ports = PumpPorts(
@@ -189,11 +181,6 @@ class Condor(Readings):
             idle_s = self._configured().idle_s
             tending = asyncio.create_task(tend(self._runtime, self._clock, idle_s=idle_s), name="condor-tend")
             self._stack.push_async_callback(cancelled, tending)
-
-    def _models(self) -> Models:
-        from condor.models import Models, models_of
-
-        return Models() if self._read_only else models_of(self._configured())
 
     def _configured(self) -> Settings:
         """The settings, read when something of them is first needed: their library is slow to load."""
@@ -242,16 +229,16 @@ class Condor(Readings):
             RefusedInput: with what is wrong; nothing is stored. Code ``idempotency_key_reused``: the key was
                 used for another request.
         """
-        check_request(request, plan)
+        edge.check_request(request, plan)
         wanted = StartRun(
             request=request,
             plan=plan,
             principal=principal,
-            autonomy=allowed_autonomy(autonomy, principal),
-            session_id=session_of(session_id),
-            quoted=quoted_of(quoted),
+            autonomy=edge.allowed_autonomy(autonomy, principal),
+            session_id=edge.session_of(session_id),
+            quoted=edge.quoted_of(quoted),
         )
-        return await self._running().start(replace(wanted, claim=claim_of(key, wanted)))
+        return await self._running().start(replace(wanted, claim=edge.claim_of(key, wanted)))
 
     async def resume(
         self, run_id: str | None, suspend_id: str, data: object, *, principal: Principal = LOCAL_PERSON
@@ -292,7 +279,7 @@ class Condor(Readings):
             RunNotSuspendedError: the edit was taken, but its step came to an end before it could ask.
         """
         if key is not None:
-            check_key(key)
+            edge.check_key(key)
         wanted = EditCall(suspend_id=suspend_id, args=args, principal=principal, key=key)
         return await self.suspension(await self._running().edit(wanted))
 
@@ -304,7 +291,7 @@ class Condor(Readings):
         """
         if principal.kind == "person" and "auditor" in principal.roles:
             raise NotAllowed(f"{principal.name} is auditor, a role that decides nothing")
-        check_reason(reason)
+        edge.check_reason(reason)
         await self._running().stop(run_id, principal, reason)
 
     async def sweep(self) -> Swept:
@@ -363,7 +350,7 @@ class Condor(Readings):
         found = self._toolbox.find(tool)
         if found is None:
             raise UnknownId("tool", tool, "see `condor tools list`")
-        allowed_autonomy(autonomy, LOCAL_PERSON)
+        edge.allowed_autonomy(autonomy, LOCAL_PERSON)
         registered = self._toolbox.registered_class(tool)
         return explain_call(found, args, autonomy=autonomy, registered=registered)
 
@@ -396,3 +383,14 @@ class Condor(Readings):
         if self._store is None:
             raise RuntimeError("use `async with Condor(…) as condor:` before calling it")
         return self._store
+
+
+async def look_at_model(settings: Settings, *, asks: bool) -> str:
+    """The configured model in one line; asked for one word, if it is to be.
+
+    Raises:
+        RefusedInput: none is configured, its library is not installed, or it cannot be asked.
+    """
+    from condor.models import check_models
+
+    return await check_models(settings, asks=asks)

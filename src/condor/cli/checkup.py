@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from condor.cli.coroutines import run_to_end
 from condor.cli.home import Place, installed_packs, place_to_read
@@ -46,9 +46,13 @@ class Check:
     message: str
 
 
-def checkup(home: Path) -> list[Check]:
-    """Everything, in the order in which a person would look."""
-    return [*_installation(), *_settings(), *_packs(), *_home(home)]
+def checkup(home: Path, *, asks_model: bool = False) -> list[Check]:
+    """Everything, in the order in which a person would look.
+
+    Args:
+        asks_model: ask the configured model for one word; it is not reached otherwise.
+    """
+    return [*_installation(), *_settings(), *_model(asks=asks_model), *_packs(), *_home(home)]
 
 
 def _ok(name: str, message: str) -> Check:
@@ -100,6 +104,34 @@ def _settings() -> Iterator[Check]:
     yield from (_problem("settings", message) for message in bad)
     if not bad:
         yield _ok("settings", "each can be used")
+
+
+def _model(*, asks: bool) -> Iterator[Check]:
+    """Whether a model is asked, and what for; a run without one lacks nothing but requests in free words."""
+    from condor.bootstrap import look_at_model
+    from condor.config import read_settings
+
+    try:
+        settings = read_settings()
+        if not settings.model_name and not asks:
+            yield _note(
+                "model",
+                "none, and none is needed: plans, a pack's own kinds of request and closings work without; "
+                "CONDOR_MODEL_NAME and CONDOR_MODEL_BASE_URL name one",
+            )
+            return
+        yield _ok("model", run_to_end(look_at_model(settings, asks=asks)))
+    except CondorError as error:
+        if error.code != "settings":  # they are told of above
+            yield _problem("model", str(error))
+        return
+    read = urlsplit(settings.model_base_url)
+    if settings.model_key.get_secret_value() and read.scheme == "http" and not _is_here(read.hostname):
+        yield _warning("model key", f"it travels unencrypted to {read.hostname}; take an https address")
+
+
+def _is_here(host: str | None) -> bool:
+    return host in ("localhost", "127.0.0.1", "::1")
 
 
 def _ceilings_that_do_not_count(settings: Settings) -> Iterator[str]:

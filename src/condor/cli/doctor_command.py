@@ -20,16 +20,17 @@ _SIGNS = {
 
 
 @click.command("doctor")
+@click.option("--model", "asks_model", is_flag=True, help="Ask the configured model for one word, too.")
 @home_option
 @json_option
-def doctor_command(home: Path, *, as_json: bool) -> int:
+def doctor_command(home: Path, *, asks_model: bool, as_json: bool) -> int:
     """Check the installation and the home. Exits with 9 when something is wrong."""
     from condor.cli.checkup import checkup
     from condor.cli.exit_codes import Exit
     from condor.cli.screen import Screen
 
     screen = Screen(as_json=as_json)
-    checks = checkup(home)
+    checks = checkup(home, asks_model=asks_model)
     if as_json:
         screen.json([{"check": c.name, "level": c.level, "message": c.message} for c in checks])
     else:

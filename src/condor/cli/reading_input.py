@@ -21,16 +21,29 @@ def read_json_source(source: str, what: str) -> Any:
     Raises:
         RefusedInput: missing, unreadable, too large, not UTF-8, or not strict JSON.
     """
+    return _parse(*_read(source, what))
+
+
+def read_text_file(source: str, what: str) -> str:
+    """A file of text, or standard input for ``-``.
+
+    Raises:
+        RefusedInput: missing, unreadable, too large or not UTF-8.
+    """
+    return _decoded(*_read(source, what))
+
+
+def _read(source: str, what: str) -> tuple[bytes, str]:
+    """The bytes, and what messages call where they are from."""
     if source == STDIN:
-        return _parse(_bounded(sys.stdin.buffer, what), what)
+        return _bounded(sys.stdin.buffer, what), what
     named = f"{what} {show(source)}"
     try:
         with Path(source).open("rb") as file:
-            body = _bounded(file, named)
+            return _bounded(file, named), named
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise RefusedInput(f"{named} cannot be read: {why.lower()}", code="unreadable") from None
-    return _parse(body, named)
 
 
 def read_json_text(given: str, what: str) -> Any:
@@ -53,13 +66,17 @@ def _bounded(file: BinaryIO, what: str) -> bytes:
 def _parse(body: bytes, what: str) -> Any:
     from condor.ports.encoding import read_strict_json
 
-    try:
-        text = body.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise RefusedInput(f"{what} is not UTF-8 (byte {error.start})", code="not_utf8") from None
+    text = _decoded(body, what)
     if not text.strip():
         raise RefusedInput(f"{what} is empty", code="malformed_json")
     return read_strict_json(text, what)
 
 
-__all__ = ["STDIN", "read_json_source", "read_json_text"]
+def _decoded(body: bytes, what: str) -> str:
+    try:
+        return body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise RefusedInput(f"{what} is not UTF-8 (byte {error.start})", code="not_utf8") from None
+
+
+__all__ = ["STDIN", "read_json_source", "read_json_text", "read_text_file"]

@@ -11,17 +11,26 @@ from condor.cli.faults import fault_option, with_faults
 from condor.cli.options import as_option, autonomy_option, home_option, json_option, utf8
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from condor.cli.following import Snapshot
     from condor.cli.home import Place
     from condor.cli.screen import Screen
     from condor.core.run import Principal
+    from condor.ports.model import QuotedText
 
 
 @click.command("run", short_help="Do what TEXT asks; ask what a person must decide.")
 @click.argument("text", type=utf8, metavar="[TEXT]", required=False)
 @click.option("--plan", metavar="FILE", help="Run this plan (JSON) instead of words; - is standard input.")
+@click.option(
+    "--quote",
+    "quotes",
+    multiple=True,
+    metavar="FILE",
+    help="A text from elsewhere that it is about: data, never an order; every write planned beside it asks.",
+)
 @autonomy_option
 @fault_option
 @as_option
@@ -30,6 +39,7 @@ if TYPE_CHECKING:
 def run_command(
     text: str | None,
     plan: str | None,
+    quotes: tuple[str, ...],
     autonomy: str,
     faults: tuple[str, ...],
     user: str | None,
@@ -48,6 +58,7 @@ def run_command(
         home,
         text=text,
         plan_source=plan,
+        quotes=quotes,
         autonomy=autonomy,
         user=user,
         faults=faults,
@@ -62,6 +73,7 @@ def run(
     plan_source: str | None,
     autonomy: str,
     user: str | None,
+    quotes: tuple[str, ...] = (),
     faults: tuple[str, ...] = (),
 ) -> int:
     """Start, follow, ask, and say how it ended; the exit code."""
@@ -69,10 +81,10 @@ def run(
     from condor.cli.home import place_to_run
     from condor.cli.run_view import show_rest
 
-    plan = _plan(text, plan_source)
+    plan, quoted = _plan(text, plan_source), _quoted(quotes)
     place = with_faults(place_to_run(home), faults)
     who, snapshot, where = run_to_end(
-        _begun(screen, place, text=text, plan=plan, autonomy=autonomy, user=user)
+        _begun(screen, place, text=text, plan=plan, autonomy=autonomy, user=user, quoted=quoted)
     )
     asked = screen.interactive and snapshot["status"] == "suspended"
     if asked:
@@ -108,6 +120,7 @@ async def _begun(
     plan: Any,
     autonomy: str,
     user: str | None,
+    quoted: Sequence[QuotedText] = (),
 ) -> tuple[Principal, Snapshot, str]:
     """Who asked, the run at its first rest, and what a shown command needs after it."""
     from condor.cli.following import follow
@@ -117,8 +130,22 @@ async def _begun(
         await check_first(place, user, plan)
     async with owning(place, screen) as condor:
         who = signed_in(condor, place, user, screen)
-        run = await condor.start(text, plan=plan, autonomy=autonomy, principal=who)
+        run = await condor.start(text, plan=plan, autonomy=autonomy, principal=who, quoted=quoted)
         return who, await follow(condor, run.id, screen), words_after(condor, place, who.id)
+
+
+def _quoted(sources: tuple[str, ...]) -> Sequence[QuotedText]:
+    """Each file that is quoted, by its name.
+
+    Raises:
+        RefusedInput: one that cannot be read.
+    """
+    if not sources:
+        return ()
+    from condor.cli.reading_input import read_text_file
+    from condor.ports.model import QuotedText
+
+    return [QuotedText(source=source, text=read_text_file(source, "the quoted text")) for source in sources]
 
 
 def _plan(text: str | None, source: str | None) -> Any:

@@ -334,7 +334,10 @@ def _open_openai(settings: Settings, name: str, url: str, key: str) -> tuple[Mod
     own = url == _OPENAI_URL
     # Every endpoint takes `max_tokens` but OpenAI's own, which wants its new name.
     profile = OpenAIModelProfile(
-        supports_json_schema_output=True, openai_chat_supports_max_completion_tokens=own
+        supports_json_schema_output=True,
+        openai_chat_supports_max_completion_tokens=own,
+        # A stream that ends without saying so has broken off.
+        openai_chat_streaming_requires_finish_reason=True,
     )
     provider = OpenAICompatibleProvider("openai" if own else "endpoint", openai_client=client)
     return OpenAIChatModel(name, provider=provider, profile=profile), client

@@ -41,13 +41,13 @@ class Models:
             await endpoint.aclose()
 
 
-def models_of(settings: Settings) -> Models:
+def models_of(settings: Settings | None) -> Models:
     """What the settings ask a model for; nothing where they name none. No endpoint is reached yet.
 
     Raises:
         RefusedInput: a model is named and its library is not installed.
     """
-    if not settings.model_name:
+    if settings is None or not settings.model_name:
         return Models()
     if missing := [name for name in _LIBRARIES if find_spec(name) is None]:
         raise RefusedInput(
@@ -66,16 +66,21 @@ def models_of(settings: Settings) -> Models:
     )
 
 
-async def check_models(settings: Settings) -> str:
-    """Ask the model for one word; what it cost, in one line.
+async def check_models(settings: Settings, *, asks: bool) -> str:
+    """The model in one line.
+
+    Args:
+        asks: ask it for one word; else nothing is reached.
 
     Raises:
-        RefusedInput: it is not configured, or cannot be asked.
+        RefusedInput: it is not configured, its library is not installed, or it cannot be asked.
     """
     if not settings.model_name:
         raise RefusedInput("no model is configured: set CONDOR_MODEL_NAME")
     models = models_of(settings)
     endpoint = models.endpoints[0]
+    if not asks:
+        return f"{endpoint.place}, for {', '.join(uses_of(settings.model_for))}; --model asks it for one word"
     try:
         reply: Reply = await endpoint.ask(
             Question(about="a word", instructions="Answer with one word.", text="Are you there?")

@@ -149,7 +149,7 @@ class RegeneratedInput:
 class InputRegenerator(Protocol):
     """Makes arguments of one call anew, at most as often as the leaf's ceiling says.
 
-    The call asks for itself afterwards like any other; it counts as made after untrusted text entered the run.
+    The call asks for itself afterwards like any other; it counts as made after untrusted text came in.
     """
 
     async def regenerate(self, request: InputRequest) -> RegeneratedInput:
