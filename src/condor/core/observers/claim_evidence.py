@@ -18,6 +18,10 @@ class StepEvidence:
     tool: str
     #: What the effect is called: "the prescription".
     noun: str
+    #: Which of its tool's verbs it was; empty where the tool has none or one.
+    op: str = ""
+    #: What it was about, in the words of its arguments, its card and its effects: "Patient/7", "Anna Lind".
+    entities: tuple[str, ...] = ()
     #: The tool's class is not read.
     effectful: bool
     status: StepStatus

@@ -1,0 +1,136 @@
+"""Words that say whose act a sentence tells, whether it tells of one at all, and when it was."""
+
+from __future__ import annotations
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+#: Before what was done: it was not, or not all of it.
+NEGATIONS = _set(
+    "not never no none nothing nobody neither nor without cannot 't unable fail failed fails refused "
+    "rejected denied almost nearly partly partially half barely hardly unsuccessfully instead nicht kein "
+    "keine keinen nie niemals weder pas jamais aucun aucune sans ohne fast presque except"
+)
+#: "not only sent": no negation.
+NOT_ONLY = _set("only just merely nur seulement")
+#: Before what was done: a condition, or a time that has not come.
+CONDITIONS = _set(
+    "if unless whether once until till before provided assuming when whenever falls wenn sobald bevor si "
+    "avant quand whichever lest"
+)
+#: Conditions that bind the rest of their sentence too.
+BINDING = _set("if unless provided assuming falls wenn si should")
+#: Before what was done: it may be, shall be, or is to be.
+MODALS = _set(
+    "will 'll would could should might may can must shall gonna 'd being be get werden sera seront pourrait "
+    "konnte sollte soll kann wird'"
+)
+#: Before what was done: it was asked for, looked into or supposed, not done.
+HEDGES = _set(
+    "please ensure asked requested wanted want wants need needs needed expected supposed unclear unknown "
+    "unsure uncertain allegedly possibly perhaps maybe claims claimed says said according hoped planned "
+    "waiting pending tried attempted imagine suppose example bitte vielleicht peut attempt try trying "
+    "would-be wish wishes waits awaits remains request requests"
+)
+#: Anywhere in the sentence: its outcome is not claimed.
+OPEN = _set("unknown unclear unsure uncertain unverified unconfirmed")
+#: They begin a statement of their own: "I can confirm that …".
+STATES = _set(
+    "confirm report say tell assure verify announce hear see note find glad happy pleased know confirms"
+)
+#: What comes after one of these is left out of "everything".
+EXCEPTIONS = _set("except excluding besides ausser sauf but")
+
+FIRST = _set("i we ich wir je nous assistant system agent condor")
+SECOND_THIRD = _set(
+    "you he she they who whoever somebody someone anybody anyone sie er ihr il elle ils elles vous"
+)
+BE = _set(
+    "is are was were isn aren wasn weren been 's 're wurde wurden worden ist sind war waren est sont ete "
+    "gets got"
+)
+HAVE = _set("have has had haven hasn hadn 've hat habe haben a ai ont avons")
+DETERMINERS = _set(
+    "the a an her his their your my our its this that these those any some all both each every two three "
+    "four five several many more der die das ein eine einen le la les un une des"
+)
+OBJECT_PRONOUNS = _set("it them him me us everything everyone everybody")
+#: A clause can begin with these after a comma or an "and".
+SUBJECT_STARTS = DETERMINERS | FIRST | _set("it there he she they you everything nothing")
+ADVERBS = _set(
+    "now also just already successfully then finally indeed since both all duly safely further "
+    "additionally moreover too today hereby meanwhile next first second lastly thus therefore so and well "
+    "done ok okay yes sure great perfect completely fully properly correctly immediately automatically "
+    "promptly right straight even still again soon newly thereby unfortunately fortunately happily "
+    "actually finally of course jetzt nun auch bereits erfolgreich maintenant bien deja though however "
+    "only"
+)
+#: They set a clause of its own apart.
+BREAKS = _set("but however though although whereas while because aber mais obwohl wahrend doch")
+PREPOSITIONS = _set(
+    "to for by at on in from with of into via as after before under through without within about over out "
+    "off per using an am bei fur mit von nach pour par chez"
+)
+#: Roles and others that are not this run.
+OTHERS = _set(
+    "doctor dr mr mrs ms nurse pharmacist pharmacy patient ward lab laboratory clinic hospital gp family "
+    "mother father sister brother wife husband daughter son receptionist desk surgeon specialist "
+    "consultant team staff colleague physician provider customer client user operator admin manager "
+    "department office company bank supplier someone somebody people person they anyone you him her them "
+    "herself himself themselves yourself arzt apotheke patientin medecin pharmacien insurer insurance "
+    "vendor partner guardian caregiver relatives"
+)
+#: "by email", "by Friday": no person.
+NO_PERSON = _set(
+    "email mail phone sms text post fax letter default mistake noon midnight monday tuesday wednesday "
+    "thursday friday saturday sunday tomorrow today me us condor assistant system then now hand error "
+    "accident means using half"
+)
+MONTHS = _set(
+    "january february march april may june july august september october november december jan feb mar "
+    "apr jun jul aug sep sept oct nov dec"
+)
+#: A time before this run.
+PAST = _set("previously yesterday formerly historically earlier originally since gestern hier")
+LAST_WHAT = (
+    _set(
+        "week month year night time spring summer autumn winter visit admission monday tuesday wednesday "
+        "thursday friday saturday sunday quarter stay appointment"
+    )
+    | MONTHS
+)
+#: Words of a sentence that speaks of the whole run.
+GENERIC = (
+    _set(
+        "everything all it that this both steps step tasks task actions action changes change requests "
+        "request things thing work job set done is are was were have has been had 's 've 're your the of "
+        "them three two four five you for asked i we my our verified went through as planned expected "
+        "wanted needed here there operation operations process run plan complete completed finished "
+        "processed alles wurde ist ete tout est c a fait item items every each one status , : a an with "
+        "in on to out by me us system good ready go"
+    )
+    | ADVERBS
+)
+#: More than one is meant.
+ALL = _set("all both everyone everybody each every alle beide tous toutes")
+#: They begin a question.
+ASKS = _set(
+    "was were is are did do does has have had should shall can could would will may who what when where "
+    "which why how whether if any wurde wurden ist sind hat kann soll est avez faut"
+)
+#: It is told what happens as a rule.
+HABITS = _set(
+    "often usually normally generally typically commonly sometimes always frequently regularly rarely seldom"
+)
+#: "In the report: …" reads it out.
+SOURCES = _set("report record records chart log history notes file files list inbox archive statistics table")
+UNITS = _set("mg ml mcg g kg eur usd h am pm mmol l min s x percent units iu mmhg bpm")
+#: Before "ago": longer than this run.
+LONG_AGO = _set("day days week weeks month months year years decade decades")
+#: They need nobody who does it: "the run ended", "her pain increased".
+INTRANSITIVE = _set(
+    "ended stopped started moved increased decreased ran resumed closed opened changed cleared continued "
+    "ceased finished improved launched switched dropped settled resolved"
+)

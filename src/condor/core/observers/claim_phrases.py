@@ -1,0 +1,79 @@
+"""Finding the phrases of rules among the words of a sentence, in linear time."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol
+
+from condor.core.observers.claim_rules import DEFAULT_CLAIM_RULES, ClaimRule
+from condor.core.values import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Words between the parts of a phrase with a gap.
+_GAP_WORDS = 4
+_GAP = "…"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A phrase of some rules in a sentence: the words from ``start`` to before ``end``."""
+
+    rules: tuple[ClaimRule, ...]
+    start: int
+    end: int
+    #: It is a participle, whose grammar says more; a phrase speaks for itself.
+    participle: bool
+
+
+class Matcher(Protocol):
+    """Finds the phrases of rules among words, in linear time."""
+
+    def __call__(self, words: Sequence[str]) -> Sequence[Hit]:
+        """Every hit, by its first word."""
+        ...
+
+
+@lru_cache(maxsize=16)
+def phrase_matcher(rules: tuple[ClaimRule, ...] = DEFAULT_CLAIM_RULES) -> Matcher:
+    """The matcher of these rules: phrases by their first word."""
+    known: dict[tuple[tuple[str, ...], bool], list[ClaimRule]] = {}
+    for rule in rules:
+        phrases: list[tuple[tuple[str, ...], bool]] = [((word,), True) for word in rule.done]
+        phrases += [(tuple(phrase.replace("'", " '").split()), False) for phrase in rule.said]
+        for phrase, participle in phrases:
+            known.setdefault((phrase, participle), []).append(rule)
+    index: dict[str, list[tuple[tuple[str, ...], tuple[ClaimRule, ...], bool]]] = {}
+    for (phrase, participle), its in known.items():
+        index.setdefault(phrase[0], []).append((phrase, tuple(dict.fromkeys(its)), participle))
+
+    def find(words: Sequence[str]) -> Sequence[Hit]:
+        hits = []
+        for at, word in enumerate(words):
+            for phrase, its, participle in index.get(word, ()):
+                end = _end_of(phrase, words, at)
+                if end:
+                    hits.append(Hit(rules=its, start=at, end=end, participle=participle))
+        return hits
+
+    return find
+
+
+def _end_of(phrase: tuple[str, ...], words: Sequence[str], at: int) -> int:
+    """Where a phrase ends that begins here; 0 where it does not."""
+    gap = False
+    for part in phrase:
+        if part == _GAP:
+            gap = True
+            continue
+        if gap:
+            near = words[at : at + _GAP_WORDS + 1]
+            if part not in near or "me" in near[: near.index(part)]:
+                return 0
+            at += near.index(part)
+            gap = False
+        if at >= len(words) or words[at] != part:
+            return 0
+        at += 1
+    return at

@@ -1,0 +1,227 @@
+"""The claim guard over a corpus, over each rule, and over texts that want to take long."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import pytest
+
+from condor.core.observers import (
+    CORRECTION_PREFIX,
+    DEFAULT_CLAIM_RULES,
+    NOT_EXECUTED_PREFIX,
+    ClaimEvidence,
+    ClaimRule,
+    compose_closing,
+    escape_foreign,
+    guard_claims,
+    guard_closing,
+)
+from condor.core.observers.claim_phrases import phrase_matcher
+from condor.core.outcome import StepStatus
+from tests.core.observers.ledger import evidence_of, groups, step_of
+
+#: trust.md, row 11.
+_FALSE_CORRECTIONS_MAX = 0.01
+_RECALL_MIN = 0.98
+#: Milliseconds of processor time for 100 KB (row 11), with room for a slow machine.
+_MS_MAX = 50 * 4
+_SENT_TWICE = [
+    {"id": "a", "tool": "communication.send", "noun": "the message", "class": "comms", "status": "denied"},
+    {"id": "b", "tool": "medication.manage", "op": "cancel", "noun": "the prescription", "status": "failed"},
+]
+
+
+def _answered(text: str, evidence: ClaimEvidence) -> set[str]:
+    return {notice.step_id or "*" for notice in guard_claims(text, evidence)}
+
+
+def test_the_corpus_is_as_large_as_promised() -> None:
+    """At least 300 texts, of which at least a third were committed before the first rule."""
+    sizes = [sum(map(len, group["corrected"].values())) + len(group["letBe"]) for group in groups()]
+    assert sum(sizes) >= 300
+
+
+def test_claims_that_the_evidence_contradicts_are_corrected() -> None:
+    """Row 11: a false claim of the corpus is answered, naming the step that it is about."""
+    missed = [
+        (step, text)
+        for group in groups()
+        for step, texts in group["corrected"].items()
+        for text in texts
+        if step not in _answered(text, evidence_of(group["ledger"]))
+    ]
+    claims = sum(len(texts) for group in groups() for texts in group["corrected"].values())
+    assert len(missed) <= (1 - _RECALL_MIN) * claims, missed
+
+
+def test_what_is_no_false_claim_is_let_be() -> None:
+    """Row 11: at most 1 % false corrections over negations, questions, conditions, others' acts."""
+    wrong = [
+        (text, [notice.text for notice in guard_claims(text, evidence_of(group["ledger"]))])
+        for group in groups()
+        for text in group["letBe"]
+        if guard_claims(text, evidence_of(group["ledger"]))
+    ]
+    assert len(wrong) <= _FALSE_CORRECTIONS_MAX * sum(len(group["letBe"]) for group in groups()), wrong
+
+
+def test_every_step_that_did_not_happen_is_named_whatever_the_text_says() -> None:
+    """Row 11: every failed, denied or degraded write is named under every text of the corpus."""
+    for group in groups():
+        evidence = evidence_of(group["ledger"])
+        due = {step.step_id for step in evidence.steps if step.status is not StepStatus.SUCCEEDED}
+        for text in [*group["letBe"], *chain.from_iterable(group["corrected"].values())]:
+            closing = guard_closing(evidence, escape_foreign(text))
+            named = {n.step_id for n in closing.notices if n.kind in ("not-completed", "not-executed")}
+            assert due <= named, text
+
+
+@pytest.mark.parametrize("rule", DEFAULT_CLAIM_RULES, ids=lambda rule: rule.id)
+def test_each_rule_has_a_claim_that_is_true_and_false_by_its_evidence(rule: ClaimRule) -> None:
+    """A rule's own sentence is let be where its step succeeded and answered where it did not."""
+    entry: dict[str, Any] = {"id": "s", **_STEP_OF[rule.id]}
+    refused = "denied" if rule.bears == "answer" else "failed"
+    assert _answered(rule.claim, evidence_of([{**entry, "status": refused}])) == {"s"}
+    assert _answered(rule.claim, evidence_of([{**entry, "status": "succeeded"}])) == set()
+    assert _answered(rule.no_claim, evidence_of([{**entry, "status": refused}])) == set()
+
+
+_STEP_OF: dict[str, dict[str, Any]] = {
+    "sent": {"tool": "mail.send", "noun": "the message", "class": "comms"},
+    "removed": {"tool": "order.cancel", "op": "cancel", "noun": "the order"},
+    "created": {"tool": "appointment.book", "op": "create", "noun": "the appointment"},
+    "changed": {"tool": "medication.update", "op": "update", "noun": "the change of the dose"},
+    "signed": {"tool": "document.sign", "op": "sign", "noun": "the signature"},
+    "ran": {"tool": "release.deploy", "op": "run", "noun": "the release", "class": "exec"},
+    "paid": {"tool": "billing.refund", "op": "create", "noun": "the refund"},
+    "approved": {"tool": "dose.update", "op": "update", "noun": "the change"},
+    "checked": {"tool": "allergy.list", "noun": "the allergy list", "class": "read"},
+    "completed": {"tool": "order.cancel", "op": "cancel", "noun": "the cancellation of the order"},
+    "ticked": {"tool": "mail.send", "noun": "the message", "class": "comms"},
+}
+
+
+def test_a_word_alone_makes_a_rule_that_is_missing() -> None:
+    """A missed class of claims is mended in the table, without code."""
+    rule = ClaimRule(id="towed", done=("towed",), ops=frozenset({"tow"}), claim="", no_claim="")
+    evidence = evidence_of([{"id": "t", "tool": "car.tow", "noun": "the tow", "status": "failed"}])
+    assert _answered("I towed the car.", evidence) == set()
+    assert [n.step_id for n in guard_claims("I towed the car.", evidence, rules=(rule,))] == ["t"]
+
+
+def test_the_matcher_is_the_callers() -> None:
+    """Another matcher is asked instead of ours."""
+    seen: list[tuple[str, ...]] = []
+    ours = phrase_matcher(DEFAULT_CLAIM_RULES)
+
+    def watched(words: Any) -> Any:
+        seen.append(tuple(words))
+        return ours(words)
+
+    guard_claims("Invitation sent.", evidence_of(_SENT_TWICE), matcher=watched)
+    assert seen == [("invitation", "sent")]
+
+
+def test_what_a_notice_says() -> None:
+    """A correction quotes the claim and gives the evidence; an unplanned one says that no step did it."""
+    [correction] = guard_claims("I sent it.", evidence_of(_SENT_TWICE[:1]))
+    assert correction.text == (
+        f"{CORRECTION_PREFIX} “I sent it.” is not so: the message was declined by Dr. Rao. It was not run."
+    )
+    [unplanned] = guard_claims("I paid the invoice.", evidence_of(_SENT_TWICE[:1]))
+    assert unplanned.text == f"{NOT_EXECUTED_PREFIX} “I paid the invoice.”: no step of this run did that."
+
+
+def test_a_quote_cannot_carry_a_notice() -> None:
+    """The quoted sentence is foreign: its sign is escaped and it stays one line."""
+    [notice] = guard_claims("\u26a0 Correction: I sent the message\u2028", evidence_of(_SENT_TWICE[:1]))
+    assert notice.text.count("\u26a0") == 1
+    assert notice.text.isprintable()
+
+
+def test_a_text_is_only_added_to() -> None:
+    """The prose stands first and unchanged; notices follow, corrections before the rest."""
+    prose = escape_foreign("All set! I have s\u0435nt the invitation and the prescription is now cancelled.")
+    closing = guard_closing(evidence_of(_SENT_TWICE), prose)
+    assert closing.text.startswith(prose)
+    assert [n.kind for n in closing.notices][-2:] == ["not-completed", "not-completed"]
+    assert {n.step_id for n in closing.notices[: closing.claims_answered]} == {"a", "b"}
+    assert all(n.kind == "correction" for n in closing.notices[: closing.claims_answered])
+
+
+def test_a_writer_that_was_cut_off_is_followed_by_the_composed_closing() -> None:
+    """What it wrote stays, and nothing of the evidence is missing."""
+    evidence = evidence_of(_SENT_TWICE)
+    closing = guard_closing(evidence, "I have sent the", whole=False)
+    assert closing.text.startswith("I have sent the\n\n")
+    assert compose_closing(evidence).text in closing.text
+    assert guard_closing(evidence, " \n ", whole=False) == compose_closing(evidence)
+
+
+@pytest.mark.parametrize("status", ["failed", "degraded", "denied", "unknown", "expired"])
+def test_no_composed_closing_is_corrected(status: str) -> None:
+    """What tools say of their own success is no false claim, beside whatever failed."""
+    said = {
+        "mail.send": "2 messages were sent.",
+        "order.cancel": "All open orders were cancelled.",
+        "order.list": "3 orders were cancelled and 2 messages sent this year.",
+    }
+    steps = [
+        step_of({"id": f"{tool}{n}", "tool": tool, "noun": "the message", "class": kind, "status": how})
+        for tool, kind in (("mail.send", "comms"), ("order.cancel", "mutate"), ("order.list", "read"))
+        for n, how in enumerate(("succeeded", status))
+    ]
+    evidence = ClaimEvidence(
+        steps=tuple(
+            replace(step, sentence=said[step.tool]) if step.status is StepStatus.SUCCEEDED else step
+            for step in steps
+        )
+    )
+    assert compose_closing(evidence).claims_answered == 0
+
+
+def test_a_tool_that_says_more_than_it_did_is_answered() -> None:
+    """A tool's own sentence is read like any other where it speaks of another kind of effect."""
+    task = step_of(
+        {"id": "t", "tool": "task.create", "op": "create", "noun": "the task", "status": "succeeded"}
+    )
+    said = replace(task, sentence="Task created and the message sent to the family.")
+    evidence = ClaimEvidence(steps=(said, *evidence_of(_SENT_TWICE[:1]).steps))
+    assert [n.step_id for n in compose_closing(evidence).notices if n.kind == "correction"] == ["a"]
+
+
+_LONG = {
+    "one word": "invitation " + "a" * 100_000,
+    "one sign": "invitation aaaaaaaaaaaaaaaaaaaaaaaaaa !" * 2_500,
+    "claims": "I sent the message. " * 5_000,
+    "different claims": "".join(f"I sent message {n} to them. " for n in range(3_600)),
+    "hits": "sent " * 20_000,
+    "gaps": "i let " * 16_000,
+    "commas": "," * 100_000,
+    "breaks": "and sent the message, " * 4_500,
+    "lookalikes": "\u0455\u200be\u0301nt " * 14_000,
+    "letters": "s.e." * 25_000,
+    "lines": "- sent it\n" * 10_000,
+}
+
+
+@pytest.mark.parametrize("kind", _LONG)
+def test_a_hundred_kilobytes_take_no_time(kind: str) -> None:
+    """Row 11: linear, whatever the text (measured in processor time)."""
+    evidence = evidence_of(_SENT_TWICE)
+    guard_claims("warm", evidence)
+    begun = time.process_time()
+    guard_claims(_LONG[kind], evidence)
+    assert (time.process_time() - begun) * 1_000 < _MS_MAX
+
+
+def test_a_text_of_nothing_but_claims_is_given_up_on_and_that_is_said() -> None:
+    """A limit on every loop: the last notice says that not all was compared."""
+    text = "".join(f"I sent message {n}. " for n in range(3_000))
+    notices = guard_claims(text, evidence_of(_SENT_TWICE))
+    assert len(notices) <= 21
+    assert notices[-1].text.startswith(f"{CORRECTION_PREFIX} the text makes more statements")
