@@ -106,6 +106,7 @@ def test_the_demonstration_shows_faults(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     assert "the lab reports stood in for the lab results" in done.words
     assert "labs.search → labs.report.search" in done.words
+    assert "plan: s2 is now labs.report.search" in done.err
     assert "⚠ Not completed: the lab order was not done" in done.words
     assert "Ordered" not in done.words
     assert "order.lab.create → task.create" in done.words

@@ -390,7 +390,7 @@ async def test_an_approval_whose_words_were_erased_is_asked_again(tmp_path: Path
         # The process ends here, in the middle of the second look at the record.
         live = desk.condor._running()._live[run["runId"]].segment
         for task in asyncio.all_tasks():
-            if task.get_name() == run["runId"]:
+            if task.get_name() == "resume":
                 task.cancel()
         await asyncio.sleep(0)
         assert live.state.status == "executing"
