@@ -5,6 +5,8 @@ Each rule yields issues; its key is the official one (ait-1, tim-2, qty-3, per-1
 
 from __future__ import annotations
 
+import base64
+import binascii
 from typing import TYPE_CHECKING, Any
 
 from condor_hms.fhir.elements import codings, concept_code, elements_at
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CREATE_RULES", "RULES"]
 
+_CONDITION = "http://terminology.hl7.org/CodeSystem/condition-"
 _VERIFICATION = "http://terminology.hl7.org/CodeSystem/allergyintolerance-verification"
 #: Intents of MedicationRequest that tell somebody to give a medicine.
 _ORDERS = frozenset({"order", "original-order", "reflex-order", "filler-order", "instance-order"})
@@ -44,12 +47,13 @@ def allergy_status(resource: Resource) -> Iterator[Issue]:
 
 
 def dose_is_a_dose(resource: Resource) -> Iterator[Issue]:
-    """Ours: a dose is a positive number with a unit; never a bare number, which could be mg or tablets."""
+    """Ours: a dose is a positive number; to be given, it has a unit: a bare number could be mg or tablets."""
+    to_be_given = resource.get("status") in ("draft", "active", "on-hold")
     for place, quantity in elements_at(resource, "dosageInstruction.doseAndRate.doseQuantity"):
         value = quantity.get("value")
         if value is None or value <= 0:
             yield Issue(path=f"{place}.value", rule="dose", message="a dose is a number above 0: give it")
-        if "unit" not in quantity and "code" not in quantity:
+        if to_be_given and "unit" not in quantity and "code" not in quantity:
             yield Issue(path=f"{place}.unit", rule="dose", message="a dose has a unit: give it")
         if "code" in quantity and "system" not in quantity:
             yield Issue(path=f"{place}.system", rule="qty-3", message="a unit code needs its system")
@@ -155,6 +159,125 @@ def nothing_changes_the_meaning(resource: Resource) -> Iterator[Issue]:
             yield Issue(path=f"{resource['resourceType']}.{name}", rule="modifier", message=message)
 
 
+def condition_status(resource: Resource) -> Iterator[Issue]:
+    """con-4 and con-5, and ours: a problem has a clinical status unless it was entered in error."""
+    in_error = (
+        concept_code(resource.get("verificationStatus"), f"{_CONDITION}ver-status") == "entered-in-error"
+    )
+    clinical = concept_code(resource.get("clinicalStatus"), f"{_CONDITION}clinical")
+    path = "Condition.clinicalStatus"
+    if in_error and "clinicalStatus" in resource:
+        yield Issue(path=path, rule="con-5", message="leave it out: the problem is entered-in-error")
+    if not in_error and "clinicalStatus" not in resource:
+        message = "it is required unless verificationStatus is entered-in-error"
+        yield Issue(path=path, rule="con-3", message=message)
+    ended = [name for name in resource if name.startswith("abatement")]
+    if ended and not in_error and clinical not in ("inactive", "remission", "resolved"):
+        message = "a problem that has ended is inactive, in remission or resolved"
+        yield Issue(path=path, rule="con-4", message=message)
+
+
+def detail_or_reference(resource: Resource) -> Iterator[Issue]:
+    """cpl-3, and ours: an activity is told in place or by reference, not both and not neither."""
+    for place, activity in elements_at(resource, "activity"):
+        if {"detail", "reference"} <= activity.keys():
+            yield Issue(path=place, rule="cpl-3", message="give either detail or reference")
+    for place, detail in elements_at(resource, "activity.detail"):
+        if not (says_something(detail.get("code")) or str(detail.get("description", "")).strip()):
+            yield Issue(path=f"{place}.description", rule="required", message="say what is to be done")
+
+
+def observation_holds(resource: Resource) -> Iterator[Issue]:
+    """obs-6 and obs-7, and ours: a quantity has a number and a unit."""
+    values = [name for name in resource if name.startswith("value")]
+    if values and "dataAbsentReason" in resource:
+        path = "Observation.dataAbsentReason"
+        yield Issue(path=path, rule="obs-6", message="leave it out: there is a value")
+    own = {(part.get("system"), part.get("code")) for part in codings(resource.get("code"))}
+    for place, concept in elements_at(resource, "component.code"):
+        if values and own & {(part.get("system"), part.get("code")) for part in codings(concept)}:
+            message = "a component cannot have the code of the whole where the whole has a value"
+            yield Issue(path=place, rule="obs-7", message=message)
+    for path in ("valueQuantity", "component.valueQuantity"):
+        for place, quantity in elements_at(resource, path):
+            if "value" not in quantity:
+                yield Issue(
+                    path=f"{place}.value", rule="quantity", message="a quantity has a number: give it"
+                )
+            if "code" in quantity and "system" not in quantity:
+                yield Issue(path=f"{place}.system", rule="qty-3", message="a unit code needs its system")
+
+
+def new_result_says_something(resource: Resource) -> Iterator[Issue]:
+    """Ours: a new result is somebody's; a final one has a value, parts, or a reason why it has none."""
+    if "subject" not in resource:
+        yield Issue(path="Observation.subject", rule="required", message="say whose it is: give Patient/id")
+    has_value = any(name.startswith("value") for name in resource)
+    parts = resource.keys() & {"component", "hasMember", "dataAbsentReason"}
+    if resource.get("status") in ("final", "amended", "corrected") and not has_value and not parts:
+        message = "a result has a value, components, members, or a reason why it has none"
+        yield Issue(path="Observation.value[x]", rule="required", message=message)
+
+
+def education_is_named(resource: Resource) -> Iterator[Issue]:
+    """imm-1: education material has a type or an address."""
+    for place, education in elements_at(resource, "education"):
+        if not education.keys() & {"documentType", "reference"}:
+            yield Issue(path=place, rule="imm-1", message="give documentType or reference")
+
+
+def document_has_content(resource: Resource) -> Iterator[Issue]:
+    """Ours: a document that stands has content: text in place, or where it is."""
+    if resource.get("status") == "entered-in-error":
+        return
+    for place, attachment in elements_at(resource, "content.attachment"):
+        if not attachment.keys() & {"data", "url"}:
+            yield Issue(path=place, rule="required", message="a document has its data, or the url of it")
+    for place, encoded in elements_at(resource, "content.attachment.data"):
+        try:
+            base64.b64decode(encoded, validate=True)
+        except (binascii.Error, ValueError, TypeError):
+            yield Issue(path=place, rule="structure", message="it must be base64")
+
+
+def new_document_says_what_it_is(resource: Resource) -> Iterator[Issue]:
+    """Ours: a new document has a type and somebody whom it is about."""
+    for name in ("type", "subject"):
+        if name not in resource:
+            message = "a document says what it is and whom it is about"
+            yield Issue(path=f"DocumentReference.{name}", rule="required", message=message)
+
+
+def message_has_text(resource: Resource) -> Iterator[Issue]:
+    """Ours: a message that is on its way says something to somebody."""
+    if resource.get("status") not in ("preparation", "in-progress", "completed"):
+        return
+    for name in ("recipient", "payload"):
+        if name not in resource:
+            yield Issue(
+                path=f"Communication.{name}", rule="required", message="a message says something to somebody"
+            )
+
+
+def invoice_is_clear(resource: Resource) -> Iterator[Issue]:
+    """Ours: amounts have a currency, and a cancelled invoice says why."""
+    if resource.get("status") == "cancelled" and not str(resource.get("cancelledReason", "")).strip():
+        yield Issue(path="Invoice.cancelledReason", rule="required", message="say why it was cancelled")
+    for path in ("totalNet", "totalGross", "lineItem.priceComponent.amount"):
+        for place, money in elements_at(resource, path):
+            if "value" in money and "currency" not in money:
+                yield Issue(
+                    path=f"{place}.currency", rule="money", message="an amount has a currency: give it"
+                )
+
+
+def name_or_query(resource: Resource) -> Iterator[Issue]:
+    """sev-1: what an event is about is named or queried."""
+    for place, entity in elements_at(resource, "entity"):
+        if {"name", "query"} <= entity.keys():
+            yield Issue(path=place, rule="sev-1", message="give either name or query")
+
+
 def says_something(concept: Any) -> bool:
     """Whether a CodeableConcept has a text, a code or a display."""
     if not isinstance(concept, dict):
@@ -164,6 +287,25 @@ def says_something(concept: Any) -> bool:
 
 #: By type: hold for every version that is written.
 RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
+    "AuditEvent": (nothing_changes_the_meaning, name_or_query, period_in_order("period")),
+    "CarePlan": (nothing_changes_the_meaning, detail_or_reference, period_in_order("period")),
+    "ChargeItem": (nothing_changes_the_meaning, period_in_order("occurrencePeriod")),
+    "Communication": (nothing_changes_the_meaning,),
+    "Condition": (
+        nothing_changes_the_meaning,
+        condition_status,
+        period_in_order("onsetPeriod"),
+        period_in_order("abatementPeriod"),
+    ),
+    "DocumentReference": (
+        nothing_changes_the_meaning,
+        document_has_content,
+        period_in_order("context.period"),
+    ),
+    "Immunization": (nothing_changes_the_meaning, education_is_named),
+    "Invoice": (nothing_changes_the_meaning, invoice_is_clear),
+    "MedicationStatement": (nothing_changes_the_meaning, period_in_order("effectivePeriod")),
+    "Observation": (nothing_changes_the_meaning, observation_holds, period_in_order("effectivePeriod")),
     "AllergyIntolerance": (nothing_changes_the_meaning, allergy_status, period_in_order("onsetPeriod")),
     "MedicationRequest": (
         nothing_changes_the_meaning,
@@ -193,6 +335,9 @@ RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
 
 #: By type: hold only for the first version; what was loaded without it may still be stopped.
 CREATE_RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
+    "Communication": (message_has_text,),
+    "DocumentReference": (new_document_says_what_it_is,),
     "MedicationRequest": (new_order_is_complete,),
+    "Observation": (new_result_says_something,),
     "ServiceRequest": (new_request_is_complete,),
 }

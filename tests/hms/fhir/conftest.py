@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -43,3 +43,13 @@ async def store(request: pytest.FixtureRequest, demo_file: Path, tmp_path: Path)
     """A store that holds the demonstration record."""
     async with FACTORIES[request.param](demo_file, tmp_path) as opened:
         yield opened
+
+
+@pytest.fixture(scope="module")
+def demo_store(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[FhirStore]:
+    """One embedded store for the tests of a module that leave nothing behind that matters."""
+    path = tmp_path_factory.mktemp("shared") / "record.db"
+    shutil.copy(demo_file, path)
+    store = EmbeddedFhirStore(path)
+    yield store
+    store.close()
