@@ -38,6 +38,18 @@ def test_show_tells_the_budget_and_every_decision(shell: Shell) -> None:
     assert "Recovery l none (nothing stands in for it; end.as-it-is)" in shown.words
 
 
+def test_show_tells_why_a_run_was_stopped(shell: Shell) -> None:
+    """The ceiling that was met, in the decision and in the budget."""
+    words = ("run", "--plan", shell.plan(LOOKUP), "--as", "mia", "--autonomy", "autonomous", "--json")
+    done = shell.run(*words, "--fault", "shop.lookup=replan")
+    assert done.code == 4, done
+    shown = shell.run("show", done.lines[-1]["run"]["runId"]).words
+    assert "replans 2 of 2 replans" in shown
+    assert "stopped by replans: 2 of 2 replans used up" in shown
+    assert "retry-with-different-tool: shop.lookup → shop.lookup" in shown
+    assert "halt: replans used up" in shown
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
