@@ -42,7 +42,7 @@ export function AuditTable({ rows, ofOneRun = false }: { rows: AuditRow[]; ofOne
             return (
               <Fragment key={key}>
                 <tr>
-                  <td>{row.at !== undefined && <Moment at={row.at} />}</td>
+                  <td>{row.at !== undefined && <Moment at={row.at} seconds />}</td>
                   <td>
                     <Chip tone={TONES[row.decision ?? ""] ?? "plain"}>{visibleWord(row.decision ?? "?")}</Chip>
                   </td>

@@ -8,7 +8,7 @@ import { Link } from "@tanstack/react-router";
 import { useEffect, useId, useState, type ReactNode } from "react";
 import { post, Problem } from "./api";
 import { Covered, useCoverage } from "./coverage";
-import { Edit } from "./edit";
+import { Edit, Edits } from "./edit";
 import { Alerts, Arguments, Difference, Quoted, SubjectBanner } from "./evidence";
 import { SchemaForm } from "./form";
 import { inWords, left, useSecond } from "./moments";
@@ -68,14 +68,18 @@ function DrawnCard({ card, run, answered, level }: { card: Card; run: RunSnapsho
           </p>
         )}
       </Covered>
-      {open ? (
+      {open && card.reasonCode === "approval" && (
         <>
           <Body card={card} run={run} planned={planned} />
           <Answering card={card} coverage={coverage} answered={answered} />
         </>
-      ) : (
+      )}
+      {open && card.reasonCode !== "approval" && (
+        <Body card={card} run={run} planned={planned} form={<Answering card={card} coverage={coverage} answered={answered} />} />
+      )}
+      {!open && (
         <>
-          <Outcome card={card} />
+          <Outcome card={card} newer={newerOf(card, run)} />
           <details className="whole">
             <summary>{said.whole}</summary>
             <Body card={card} run={run} planned={planned} />
@@ -86,10 +90,16 @@ function DrawnCard({ card, run, answered, level }: { card: Card; run: RunSnapsho
   );
 }
 
-function Body({ card, run, planned }: { card: Card; run: RunSnapshot | undefined; planned: boolean }) {
+interface BodyProps {
+  card: Card;
+  run: RunSnapshot | undefined;
+  planned: boolean;
+  /** The form of a question stands before what it rests on; a decision comes after all of it. */
+  form?: ReactNode;
+}
+
+function Body({ card, run, planned, form }: BodyProps) {
   const evidence = card.evidence ?? {};
-  const planSays = run?.steps.find((step) => step.id === card.stepId)?.title ?? "";
-  const planWords = planned ? [card.headline ?? "", card.message ?? ""].filter((text) => text !== "").join("\n") : planSays;
   const context = evidence.context ?? [];
   return (
     <>
@@ -99,6 +109,8 @@ function Body({ card, run, planned }: { card: Card; run: RunSnapshot | undefined
           <Alerts alerts={evidence.alerts ?? []} />
         </Covered>
       )}
+      {form !== undefined && <Words card={card} run={run} planned={planned} />}
+      {form}
       {(evidence.before !== undefined || evidence.after !== undefined) && (
         <Covered>
           <Difference before={evidence.before} after={evidence.after} />
@@ -109,6 +121,11 @@ function Body({ card, run, planned }: { card: Card; run: RunSnapshot | undefined
           <Arguments args={card.toolInput} />
         </Covered>
       )}
+      {(card.edits ?? []).length > 0 && (
+        <Covered>
+          <Edits edits={card.edits ?? []} />
+        </Covered>
+      )}
       {context.length > 0 && (
         <Covered>
           <Section title={said.context}>
@@ -116,6 +133,20 @@ function Body({ card, run, planned }: { card: Card; run: RunSnapshot | undefined
           </Section>
         </Covered>
       )}
+      {form === undefined && <Words card={card} run={run} planned={planned} />}
+      <Covered>
+        <Why card={card} />
+      </Covered>
+    </>
+  );
+}
+
+/** What people and models wrote, apart from what the policy and the record say. */
+function Words({ card, run, planned }: { card: Card; run: RunSnapshot | undefined; planned: boolean }) {
+  const planSays = run?.steps.find((step) => step.id === card.stepId)?.title ?? "";
+  const planWords = planned ? [card.headline ?? "", card.message ?? ""].filter((text) => text !== "").join("\n") : planSays;
+  return (
+    <>
       {run !== undefined && (
         <Covered>
           <Quoted
@@ -135,9 +166,6 @@ function Body({ card, run, planned }: { card: Card; run: RunSnapshot | undefined
           <Quoted title={said.planWords} text={planWords} />
         </Covered>
       )}
-      <Covered>
-        <Why card={card} />
-      </Covered>
     </>
   );
 }
@@ -223,8 +251,13 @@ export function whoMayAnswer(card: Card): string {
   return either;
 }
 
+/** The open card that took this one's place; undefined where there is none. */
+function newerOf(card: Card, run: RunSnapshot | undefined): string | undefined {
+  return run?.suspensions.find((other) => other.status === "pending" && other.stepId === card.stepId)?.suspendId;
+}
+
 /** How it was closed, and by whom. */
-function Outcome({ card }: { card: Card }) {
+function Outcome({ card, newer }: { card: Card; newer: string | undefined }) {
   const who = card.decidedByDisplay ?? card.decidedBy;
   const reason = card.reason ?? (typeof card.resumeData?.reason === "string" ? card.resumeData.reason : "");
   const data = Object.entries(card.resumeData ?? {}).filter(([name]) => name !== "approved" && name !== "reason");
@@ -239,6 +272,11 @@ function Outcome({ card }: { card: Card }) {
           </>
         )}
       </p>
+      {newer !== undefined && (
+        <Link to="/inbox/$suspendId" params={{ suspendId: newer }}>
+          {said.newer}
+        </Link>
+      )}
       {reason !== "" && (
         <blockquote>
           <Seen text={reason} lines />
@@ -287,7 +325,7 @@ function Answering({ card, coverage, answered }: AnsweringProps) {
   return (
     <div className="answering">
       {card.reasonCode === "approval" ? (
-        <Decision card={card} coverage={coverage} busy={busy} give={give} />
+        <Decision card={card} coverage={coverage} busy={busy} give={give} edited={() => answered?.()} />
       ) : (
         card.resumeSchema !== undefined && (
           <Section title={said.asks}>
@@ -340,9 +378,10 @@ interface DecisionProps {
   coverage: ReturnType<typeof useCoverage>;
   busy: string;
   give: (how: "approve" | "reject", path: string, body: JsonObject) => Promise<void>;
+  edited: () => void;
 }
 
-function Decision({ card, coverage, busy, give }: DecisionProps) {
+function Decision({ card, coverage, busy, give, edited }: DecisionProps) {
   const [reason, setReason] = useState("");
   const unread = useId();
   const body = (approved: boolean): JsonObject => (reason.trim() === "" ? { approved } : { approved, reason: reason.trim() });
@@ -379,7 +418,7 @@ function Decision({ card, coverage, busy, give }: DecisionProps) {
           {said.reject}
         </Button>
       </div>
-      <Edit card={card} />
+      <Edit card={card} edited={edited} />
     </>
   );
 }

@@ -5,7 +5,7 @@ import { useCallback, useEffect, useRef, useState, type ReactNode } from "react"
 
 const MARK = "covered-end";
 /** What lies under the page's own header is not in view. */
-const IN_VIEW: IntersectionObserverInit = { rootMargin: "-56px 0px 0px 0px" };
+const IN_VIEW: IntersectionObserverInit = { rootMargin: "-96px 0px 0px 0px" };
 
 /** The end of something that must have been seen. */
 export function CoveredEnd() {

@@ -22,17 +22,21 @@ export function SchemaForm({
   busy,
   submit,
   send,
+  before,
 }: {
   schema: FormSchema;
   ui?: UiSchema;
   busy: boolean;
   submit: string;
   send: (answer: JsonObject) => void;
+  /** The values that are changed, where there are some; only what differs is sent. */
+  before?: JsonObject;
 }) {
-  const [raw, setRaw] = useState<{ [name: string]: Raw }>({});
+  const fields = Object.entries(schema.properties);
+  const [first] = useState(() => Object.fromEntries(fields.map(([name, shape]) => [name, rawOf(before?.[name], shape)])));
+  const [raw, setRaw] = useState<{ [name: string]: Raw }>(first);
   const [faults, setFaults] = useState<{ [name: string]: string }>({});
   const form = useRef<HTMLFormElement>(null);
-  const fields = Object.entries(schema.properties);
 
   function sent(event: FormEvent) {
     event.preventDefault();
@@ -41,19 +45,23 @@ export function SchemaForm({
     for (const [name, shape] of fields) {
       const needed = schema.required?.includes(name) ?? false;
       const given = raw[name];
+      if (before !== undefined && JSON.stringify(given) === JSON.stringify(first[name])) continue;
       if (given === undefined || given.length === 0) {
-        if (needed) found[name] = words.form.required;
+        if (needed || (before !== undefined && shape.nullable !== true)) found[name] = words.form.required;
+        else if (before !== undefined) answer[name] = null;
         continue;
       }
       const read = readField(given, shape);
       if ("fault" in read) found[name] = read.fault;
       else answer[name] = read.value;
     }
-    if (Object.keys(found).length === 0 && !new Validator(schema as never, "2020-12", false).validate(answer).valid) {
+    if (before !== undefined && Object.keys(found).length === 0 && Object.keys(answer).length === 0) found[""] = words.form.unchanged;
+    const given = Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== null));
+    if (Object.keys(found).length === 0 && !new Validator(schema as never, "2020-12", false).validate(before === undefined ? answer : given).valid) {
       for (const [name, shape] of fields) {
-        if (name in answer && !new Validator(shape as never, "2020-12").validate(answer[name]).valid) found[name] = words.form.wrong;
+        if (name in given && !new Validator(shape as never, "2020-12").validate(answer[name]).valid) found[name] = words.form.wrong;
       }
-      if (Object.keys(found).length === 0) found[""] = words.form.wrong;
+      if (before === undefined && Object.keys(found).length === 0) found[""] = words.form.wrong;
     }
     setFaults(found);
     if (Object.keys(found).length === 0) send(answer);
@@ -77,7 +85,7 @@ export function SchemaForm({
       ))}
       {Object.keys(faults).length > 0 && (
         <p role="alert" className="fault">
-          {words.form.check}
+          {faults[""] ?? words.form.check}
         </p>
       )}
       <Button type="submit" loading={busy}>
@@ -193,6 +201,18 @@ function hintOf(shape: FieldShape): string | undefined {
     shape.type === "object" ? words.form.json : "",
   ].filter((word) => word !== "");
   return said.length === 0 ? undefined : said.join(" ");
+}
+
+/** A value as it stands in its control. */
+function rawOf(value: Json | undefined, shape: FieldShape): Raw {
+  if (value === undefined || value === null) return "";
+  if (shape.type === "array") {
+    const items = Array.isArray(value) ? value : [value];
+    return (shape.items?.oneOf ?? []).length > 0 ? items.map((item) => JSON.stringify(item)) : items.map(String).join("\n");
+  }
+  if ((shape.oneOf ?? []).length > 0) return JSON.stringify(value);
+  if (typeof value === "object") return JSON.stringify(value, null, 2);
+  return shape.format === "date-time" ? String(value).slice(0, 16) : String(value);
 }
 
 /** What was typed as the field's value. */

@@ -54,7 +54,7 @@ const KINDS = { step: StepBox };
 export default function Graph({ steps }: { steps: Step[] }) {
   const { nodes, edges } = useMemo(() => laidOut(steps), [steps]);
   return (
-    <div className="graph" role="img" aria-label={words.run.graph}>
+    <figure className="graph" aria-label={words.run.graph}>
       <ReactFlow
         nodes={nodes}
         edges={edges}
@@ -75,6 +75,6 @@ export default function Graph({ steps }: { steps: Step[] }) {
         <Background />
         <Controls showInteractive={false} />
       </ReactFlow>
-    </div>
+    </figure>
   );
 }

@@ -16,9 +16,10 @@ export const count = (value: number) => number.format(value);
 
 const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000], ["second", 1_000]];
 
-/** How far a moment is from now, in its largest unit. */
+/** How long ago a moment was, in its largest unit. */
 export function ago(at: string, now: number): string {
-  const away = new Date(at).getTime() - now;
+  // Clocks differ by seconds: what has happened is never to come.
+  const away = Math.min(0, new Date(at).getTime() - now);
   for (const [unit, ms] of UNITS) {
     if (Math.abs(away) >= ms || unit === "second") return relative.format(Math.trunc(away / ms), unit);
   }

@@ -68,10 +68,10 @@ export function RunChip({ status }: { status: string }) {
   return <Chip tone={RUN_TONES[status] ?? "plain"}>{runWord(status)}</Chip>;
 }
 
-export function Moment({ at }: { at: string }) {
+export function Moment({ at, seconds = false }: { at: string; seconds?: boolean }) {
   return (
     <time dateTime={at} title={exactly(at)}>
-      {inWords(at)}
+      {seconds ? exactly(at) : inWords(at)}
     </time>
   );
 }

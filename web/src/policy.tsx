@@ -104,7 +104,7 @@ function Explain() {
       <form className="search" onSubmit={(event) => void explain(event)}>
         <NativeSelect label={said.tool} value={tool} required onChange={(event) => setTool(event.currentTarget.value)} data={[{ value: "", label: words.form.choose }, ...names]} />
         <NativeSelect label={said.autonomy} value={autonomy} onChange={(event) => setAutonomy(event.currentTarget.value)} data={Object.keys(words.autonomies)} />
-        <Textarea label={said.args} autosize minRows={1} value={args} onChange={(event) => setArgs(event.currentTarget.value)} className="wide" />
+        <Textarea label={said.args} description={takes(tools.data?.find((each) => each.name === tool))} autosize minRows={1} value={args} onChange={(event) => setArgs(event.currentTarget.value)} className="wide" />
         <Button type="submit" disabled={tool === ""}>
           {said.submit}
         </Button>
@@ -129,6 +129,11 @@ function Explain() {
       )}
     </Section>
   );
+}
+
+/** What a tool takes; a star marks what it needs. */
+function takes(tool: Tool | undefined): string {
+  return (tool?.args ?? []).map((arg) => `${visibleWord(arg.name)}${arg.required ? "*" : ""}: ${visibleWord(arg.type)}`).join(", ");
 }
 
 /** Where a tool stands: what always asks is apart from what the tier decides. */

@@ -37,6 +37,12 @@ export function useMe(): Me {
   return data;
 }
 
+/** What tools are called, by their names. */
+export function useToolTitles(): (name: string | null | undefined) => string {
+  const tools: UseQueryResult<Tool[]> = useQuery(toolsQuery);
+  return (name) => tools.data?.find((tool) => tool.name === name)?.title ?? name ?? "";
+}
+
 /** Why a rule asks, in the server's words. */
 export function useRuleReason(ruleId: string | undefined): string {
   const rules: UseQueryResult<Rule[]> = useQuery(rulesQuery);

@@ -10,7 +10,7 @@ import { SuspendCard } from "./card";
 import { Corrections, withoutNotices } from "./message";
 import { count } from "./moments";
 import { Chip, Empty, Fault, Moment, Pairs, RunChip, Section, Seen, StepChip, Value, Waiting } from "./parts";
-import { runQuery } from "./queries";
+import { runQuery, useToolTitles } from "./queries";
 import { save } from "./save";
 import { visibleWord } from "./visible";
 import { words } from "./words";
@@ -28,10 +28,12 @@ export function RunPage() {
     queryKey: ["audit", runId],
     queryFn: () => getAll<AuditRow>(`/audit?runId=${encodeURIComponent(runId)}&limit=1000`, ROWS_MAX),
   });
+  const called = useToolTitles();
   const events = useEvents(runId, run.data?.seq ?? 0);
   if (run.isPending) return <Waiting />;
   if (run.isError) return <Fault fault={run.error} retry={() => void run.refetch()} />;
   const shown = run.data;
+  const steps = shown.steps.map((step) => ({ ...step, title: step.title || called(step.tool) }));
   const open = shown.suspensions.filter((card) => card.status === "pending");
   const closed = shown.suspensions.filter((card) => card.status !== "pending");
   return (
@@ -56,14 +58,14 @@ export function RunPage() {
           <Section title={said.graph} level={2}>
             <p className="dim">{said.graphAbout}</p>
             <Suspense fallback={<Waiting />}>
-              <Graph steps={shown.steps} />
+              <Graph steps={steps} />
             </Suspense>
           </Section>
           <Budget budget={shown.budget} />
         </div>
       </div>
       <Section title={said.steps} level={2}>
-        {shown.steps.length === 0 ? <Empty>{words.empty.steps}</Empty> : <ol className="steps">{shown.steps.map((step) => <StepLine key={step.id} step={step} />)}</ol>}
+        {shown.steps.length === 0 ? <Empty>{words.empty.steps}</Empty> : <ol className={shown.steps.length > 50 ? "steps many" : "steps"}>{shown.steps.map((step) => <StepLine key={step.id} step={step} />)}</ol>}
       </Section>
       {closed.length > 0 && (
         <Section title={said.gates} level={2}>
@@ -140,12 +142,13 @@ function useEvents(runId: string, seq: number): RunEvent[] {
 // -- the timeline -------------------------------------------------------------------------------
 
 function Timeline({ run, events }: { run: RunSnapshot; events: RunEvent[] }) {
-  const titles = new Map(run.steps.map((step) => [step.id, step.title || step.tool || step.id]));
+  const called = useToolTitles();
+  const titles = new Map(run.steps.map((step) => [step.id, step.title || called(step.tool) || step.id]));
   return (
     <ol className="timeline">
       {events.map((event) => (
         <li key={event.seq} className={event.type.replace(".", "-")}>
-          <Moment at={event.at} />
+          <Moment at={event.at} seconds />
           <span>
             <strong>{said.events[event.type] ?? visibleWord(event.type)}</strong> <Told event={event} titles={titles} />
           </span>
@@ -161,7 +164,7 @@ function Told({ event, titles }: { event: RunEvent; titles: Map<string, string> 
   return (
     <>
       {word(stepId) !== null && <Seen text={titles.get(String(stepId)) ?? String(stepId)} />}
-      {word(tool) !== null && word(tool) !== titles.get(String(stepId)) && <code> {visibleWord(String(tool))}</code>}
+      {word(tool) !== null && word(tool) !== titles.get(String(stepId)) && <code className="dim"> {visibleWord(String(tool))}</code>}{" "}
       {typeof attempt === "number" && attempt > 1 && <Chip>{said.attempt(attempt)}</Chip>}
       {word(status) !== null &&
         (event.type === "run.ended" ? <RunChip status={String(status)} /> : event.type === "suspension.closed" ? <Chip>{words.card.closed[String(status)] ?? String(status)}</Chip> : <StepChip status={String(status)} />)}
@@ -176,11 +179,12 @@ function Told({ event, titles }: { event: RunEvent; titles: Map<string, string> 
 }
 
 function StepLine({ step }: { step: Step }) {
+  const called = useToolTitles();
   return (
     <li>
       <details className="tool-call">
         <summary>
-          <code className="dim">{visibleWord(step.id)}</code> <Seen text={step.title || step.tool || step.kind || ""} /> <StepChip status={step.status} />
+          <code className="dim">{visibleWord(step.id)}</code> <Seen text={step.title || called(step.tool) || step.kind || ""} /> <StepChip status={step.status} />
           {step.attempt > 1 && <Chip>{said.attempt(step.attempt)}</Chip>}
           {step.insteadOf !== undefined && <Chip tone="info">{said.insteadOf(visibleWord(step.insteadOf))}</Chip>}
           {step.code !== undefined && <code className="dim">{visibleWord(step.code)}</code>}

@@ -84,7 +84,8 @@ function Standing() {
 }
 
 function Theme() {
-  const { colorScheme, setColorScheme } = useMantineColorScheme();
+  // Without it Mantine writes a style element of its own, which the policy forbids.
+  const { colorScheme, setColorScheme } = useMantineColorScheme({ keepTransitions: true });
   const isDark = colorScheme === "dark" || (colorScheme === "auto" && matchMedia("(prefers-color-scheme: dark)").matches);
   return (
     <button

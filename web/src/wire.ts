@@ -59,6 +59,7 @@ export interface FieldShape {
   minLength?: number;
   maxLength?: number;
   minItems?: number;
+  nullable?: boolean;
 }
 
 export interface FormSchema {
@@ -68,6 +69,14 @@ export interface FormSchema {
 }
 
 export type UiSchema = { [name: string]: { "ui:widget"?: string; "ui:lookup"?: { tool: string; target?: string } } };
+
+export interface CallEdit {
+  by: string;
+  byDisplay: string;
+  at: string;
+  before: JsonObject;
+  after: JsonObject;
+}
 
 /** A card as a stream tells it; GET /api/suspensions adds the rest. */
 export interface Card {
@@ -89,6 +98,10 @@ export interface Card {
   policy?: PolicyFacts;
   resumeSchema?: FormSchema;
   uiSchema?: UiSchema;
+  editSchema?: FormSchema;
+  editUiSchema?: UiSchema;
+  /** How the call was changed on the cards before this one. */
+  edits?: CallEdit[];
   status: CardStatus;
   decidedBy?: string;
   decidedByDisplay?: string;

@@ -1,0 +1,253 @@
+// The main job in a real browser, on the demonstration hospital, under the policy that is served.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+
+import { ask, base, checkAccessible, close, launch, openCard, Person, readThrough } from "./browser.js";
+
+const PRESCRIBE = "Start Melissa Smith on nitrofurantoin 100 mg twice a day for 5 days for her UTI.";
+const ALLERGY = "Record a latex allergy for Melissa Smith";
+const FLAG = "Flag Melissa Smith as fall risk";
+
+describe("the demonstration hospital", () => {
+  let okafor;
+
+  before(async () => {
+    await launch();
+    okafor = await Person.of("dr-okafor");
+  });
+
+  after(async () => {
+    await okafor.leave().finally(close);
+  });
+
+  const written = async (name) => {
+    const run = await okafor.run({ request: "What medicines does Melissa Smith take?" });
+    return JSON.stringify(run.steps.map((step) => step.result)).split(name).length - 1;
+  };
+
+  test("ask, card, reload, approve in another tab: written once", async () => {
+    const { page } = okafor;
+    const card = await ask(page, PRESCRIBE);
+    await card.waitFor();
+    assert.match(page.url(), /\/ask\/chat_/);
+    for (const said of ["Prescribe a medicine", "medication.prescribe · create", "high tier", "Melissa Smith", "47 years", "POP-000035", "Nitrofurantoin 100 mg oral, twice daily", "mutate.high-tier-always-approval"]) {
+      assert.ok((await card.innerText()).includes(said), said);
+    }
+    assert.ok(await card.getByRole("button", { name: "Approve", exact: true }).isDisabled(), "not before it was seen");
+    assert.equal(await page.getByRole("textbox", { name: "What should be done?" }).count(), 0, "nothing is asked while it waits");
+    await checkAccessible(page, "a chat with a card");
+
+    await page.reload();
+    await card.waitFor();
+    assert.equal(await page.locator("article.card").count(), 1);
+    assert.equal(await page.locator(".asked").count(), 1);
+
+    const other = await okafor.tab();
+    await other.goto(`${base}/inbox`);
+    await other.locator(".inbox-line", { hasText: "Prescribe a medicine" }).click();
+    const there = other.locator("article.card.open");
+    await (await readThrough(there)).click();
+    await other.locator("article.card.closed", { hasText: "Approved" }).waitFor();
+    await other.close();
+
+    await page.locator("article.card.closed", { hasText: "Approved by Dr Okafor" }).waitFor();
+    await page.locator(".answer .speaker .chip", { hasText: "done" }).waitFor();
+    await page.locator(".prose", { hasText: "Prescribed" }).waitFor();
+    const dose = "Nitrofurantoin 100 mg oral, twice daily, for 5 days";
+    assert.equal(await page.locator(".plan-steps li.succeeded").count(), 3);
+    assert.ok((await written(dose)) >= 1);
+
+    await page.reload();
+    await page.locator(".prose", { hasText: "Prescribed" }).waitFor();
+    assert.equal(await page.locator(".prose").count(), 1, "nothing is told twice");
+    // The chat goes on: the next run is its next message.
+    await page.getByRole("textbox").fill("Show the allergies of Melissa Smith");
+    await page.keyboard.press("Enter");
+    await page.locator(".answer").nth(1).locator(".prose").waitFor();
+    await page.reload();
+    await page.locator(".answer").nth(1).locator(".prose", { hasText: "allergies" }).waitFor();
+    assert.equal(await page.locator(".asked").count(), 2);
+    await checkAccessible(page, "a chat that is done");
+  });
+
+  test("clarify, then approve, by keyboard alone", async () => {
+    const { page } = okafor;
+    const card = await ask(page, ALLERGY);
+    await card.getByRole("radio", { name: "Environment" }).waitFor();
+    await card.getByRole("button", { name: "Answer" }).press("Enter");
+    await card.getByText("Some answers are missing").waitFor();
+    await checkAccessible(page, "a form with faults");
+    await card.getByRole("radio", { name: "Environment" }).press("Space");
+    await card.getByRole("radio", { name: "High", exact: true }).press("Space");
+    await card.getByRole("button", { name: "Answer" }).press("Enter");
+    await page.locator("article.card.closed", { hasText: "Answered" }).waitFor();
+    const asks = page.locator("article.card.open.approval");
+    await asks.waitFor();
+    const next = asks.getByRole("button", { name: "Show the next part" });
+    const approve = asks.getByRole("button", { name: "Approve", exact: true });
+    await approve.waitFor();
+    for (let part = 0; part < 40 && !(await approve.isEnabled()); part++) {
+      await next.press("Enter").catch(() => undefined);
+      await page.waitForTimeout(60);
+    }
+    await approve.press("Enter");
+    await page.locator(".answer .speaker .chip", { hasText: "done" }).waitFor();
+  });
+
+  test("reject: nothing is written, and the closing says so apart from the prose", async () => {
+    const { page } = okafor;
+    const card = await ask(page, FLAG);
+    await card.getByLabel("Reason (kept with your decision)").fill("seen walking safely");
+    await card.getByRole("button", { name: "Reject" }).click();
+    await page.locator("article.card.closed", { hasText: "Rejected by Dr Okafor" }).waitFor();
+    const corrections = page.locator(".corrections", { hasText: "Not completed" });
+    await corrections.waitFor();
+    assert.ok(!(await page.locator(".prose").allInnerTexts()).join("").includes("Not completed"));
+    await page.locator(".answer .speaker .chip", { hasText: "ended early" }).waitFor();
+    await checkAccessible(page, "a rejected run");
+  });
+
+  test("a stale click: another's answer came first, and the card says whose", async () => {
+    const lindholm = await Person.of("dr-lindholm");
+    const run = await okafor.run({ request: PRESCRIBE });
+    const { suspendId } = openCard(run);
+    // A tab that hears nothing of what others do.
+    const deaf = await okafor.tab();
+    await deaf.route("**/api/v1/events", (route) => route.abort());
+    await deaf.goto(`${base}/inbox/${suspendId}`);
+    const approve = await readThrough(deaf.locator("article.card.open"));
+    const denied = await lindholm.api(`/runs/${run.runId}/approve`, { suspendId, approved: false, reason: "renal function first" });
+    assert.equal(denied.status, 202);
+    await approve.click();
+    const closed = deaf.locator("article.card.closed", { hasText: "Rejected by Dr Lindholm" });
+    await closed.waitFor();
+    assert.ok((await closed.innerText()).includes("renal function first"));
+    assert.equal((await okafor.rest(run.runId)).status, "aborted");
+    await deaf.close();
+    await lindholm.leave();
+  });
+
+  test("edit before approve: a new card asks for the call as changed", async () => {
+    const { page } = okafor;
+    const card = await ask(page, PRESCRIBE);
+    await card.getByRole("button", { name: "Change the call" }).click();
+    const form = card.locator(".edit");
+    await form.getByRole("spinbutton").first().fill("50");
+    await form.getByRole("button", { name: "Ask for this instead" }).click();
+    const newer = page.locator("article.card.open", { hasText: "Changed before approval" });
+    await newer.waitFor();
+    await page.locator("article.card.closed", { hasText: "Replaced by a newer card" }).waitFor();
+    assert.ok((await newer.innerText()).includes("Nitrofurantoin 50 mg"));
+    await newer.getByRole("button", { name: "Reject" }).click();
+    await page.locator(".answer .speaker .chip", { hasText: "ended early" }).waitFor();
+  });
+
+  test("the inbox is live: cards come and go by themselves", async () => {
+    const inbox = await okafor.tab();
+    await inbox.goto(`${base}/inbox`);
+    await inbox.getByRole("status").filter({ hasText: "Live" }).waitFor();
+    const line = inbox.locator(".inbox-line", { hasText: "Falls risk" });
+    assert.equal(await line.count(), 0);
+    const run = await okafor.run({ request: FLAG });
+    await line.waitFor();
+    await checkAccessible(inbox, "the inbox");
+
+    await inbox.getByLabel("Tier").selectOption("low");
+    await line.waitFor({ state: "detached" });
+    await inbox.getByLabel("Tier").selectOption("high");
+    await inbox.getByLabel("Patient").fill("POP-000035");
+    await line.waitFor();
+    await inbox.getByLabel("Patient").fill("nobody of that name");
+    await inbox.getByText("No card fits these filters.").waitFor();
+    await inbox.getByLabel("Patient").fill("");
+
+    await line.click();
+    await inbox.locator("article.card.open").waitFor();
+    await checkAccessible(inbox, "a card in the inbox");
+    const { suspendId } = openCard(run);
+    await okafor.api(`/runs/${run.runId}/approve`, { suspendId, approved: false, reason: "a test" });
+    await line.waitFor({ state: "detached" });
+    await inbox.locator("article.card.closed", { hasText: "Rejected" }).waitFor();
+    await inbox.close();
+  });
+
+  test("who may not answer is told who may", async () => {
+    const tanaka = await Person.of("front-tanaka");
+    const run = await tanaka.run({ request: "Find Melissa Smith" });
+    await tanaka.page.goto(`${base}/runs/${run.runId}`);
+    await tanaka.page.locator(".timeline li").first().waitFor();
+    const others = await okafor.run({ request: FLAG });
+    await tanaka.page.goto(`${base}/runs/${others.runId}`);
+    await tanaka.page.getByText("There is nothing here, or it is not yours to see.").waitFor();
+    await tanaka.leave();
+
+    const reyes = await Person.of("audit-reyes");
+    await reyes.page.goto(`${base}/inbox/${openCard(others).suspendId}`);
+    await reyes.page.getByText("You cannot answer this: doctor or nurse can.").waitFor();
+    assert.equal(await reyes.page.getByRole("button", { name: "Approve", exact: true }).count(), 0);
+    await reyes.leave();
+  });
+
+  test("every page, in light, dark and on a phone, has no serious fault", async () => {
+    const run = (await okafor.api("/runs?limit=50")).body.find((each) => each.status === "succeeded");
+    const pages = ["/", "/inbox", "/runs", `/runs/${run.runId}`, "/audit", "/policy", `/ask/${run.sessionId}`];
+    // The document is the same in each; in the dark its colours differ, on a phone its widths.
+    for (const [options, rules] of [
+      [{ colorScheme: "light" }, null],
+      [{ colorScheme: "dark" }, ["color-contrast"]],
+      [{ viewport: { width: 360, height: 740 } }, []],
+    ]) {
+      const reyes = await Person.of("audit-reyes", options);
+      for (const path of pages) {
+        await reyes.page.goto(base + path);
+        await reyes.page.locator("main h1").first().waitFor({ state: "attached" });
+        await reyes.page.waitForTimeout(250);
+        if (rules === null || rules.length > 0) await checkAccessible(reyes.page, `${path} ${JSON.stringify(options)}`, rules);
+        const wide = await reyes.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+        assert.ok(wide <= 0, `${path} is ${wide} px too wide`);
+      }
+      await reyes.leave();
+    }
+  });
+
+  test("audit: the chain's verdict, a search, an export", async () => {
+    const reyes = await Person.of("audit-reyes");
+    const { page } = reyes;
+    await page.goto(`${base}/audit`);
+    await page.getByText("The chain is whole").waitFor();
+    await page.getByLabel("Decision").selectOption("denied");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.locator("table.audit tbody tr").first().waitFor();
+    await page.waitForFunction(() => [...document.querySelectorAll("table.audit tbody td:nth-child(2)")].every((cell) => cell.textContent === "denied"));
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export as JSON lines" }).click();
+    const { createReadStream } = await import("node:fs");
+    let text = "";
+    for await (const piece of createReadStream(await (await downloading).path())) text += piece;
+    const rows = text.trim().split("\n").map((line) => JSON.parse(line));
+    assert.ok(rows.length > 0 && rows.every((row) => row.decision === "denied"));
+    await reyes.leave();
+  });
+
+  test("policy: a call is explained and not run", async () => {
+    const { page } = okafor;
+    const runs = (await okafor.api("/runs?limit=200")).body.length;
+    await page.goto(`${base}/policy`);
+    await page.getByRole("combobox", { name: "Tool" }).selectOption("medication.discontinue");
+    await page.getByRole("button", { name: "Explain" }).click();
+    await page.getByText("destructive-op").waitFor();
+    assert.equal((await okafor.api("/runs?limit=200")).body.length, runs);
+  });
+
+  test("signed out: nothing is left of what was seen; a link that was used says so", async () => {
+    const osei = await Person.of("pharm-osei");
+    await osei.page.locator("details.person summary").click();
+    await osei.page.getByRole("button", { name: "Sign out" }).click();
+    await osei.page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await checkAccessible(osei.page, "signing in");
+    await osei.page.goto(`${base}/inbox#principal=pharm-osei&code=code_that_was_used`);
+    await osei.page.getByText("This link did not sign you in").waitFor();
+    await osei.leave();
+  });
+});

@@ -1,0 +1,178 @@
+"""The console in a real browser, under the policy that is served: Node's test runner, Debian's Chromium.
+
+Skipped where there is no Node or no browser, with the reason named; with ``CI=true`` that is a failure.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from condor.console import BUILT
+from condor_hms.pack import PACK
+from tests.console.odd import PEOPLE, OddPack
+from tests.server.support import House, open_house, step
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+HERE = Path(__file__).parent
+WEB = HERE.parent.parent / "web"
+#: Seconds; a suite takes a few.
+PATIENCE_S = 150
+#: Bytes of script, gzipped, that the first page may load.
+FIRST_LOAD_BYTES_MAX = 260_000
+#: Cards of a full inbox.
+CARDS = 500
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+def build_script() -> ModuleType:
+    """The script that builds the console, as the build hook loads it."""
+    spec = importlib.util.spec_from_file_location("build_console", WEB / "build_console.py")
+    assert spec is not None
+    assert spec.loader is not None
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    return script
+
+
+def browser() -> str | None:
+    """Where Chromium is."""
+    return os.environ.get("CONDOR_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+def lacking(reason: str | None) -> None:
+    """Skip for a reason; in CI everything has to be there."""
+    if reason is None:
+        return
+    if os.environ.get("CI") == "true":
+        pytest.fail(f"{reason}; CI has to have it")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def built() -> Path:
+    """The console of these sources."""
+    script = build_script()
+    lacking(script.build())
+    script.install()
+    return BUILT
+
+
+@pytest.fixture(scope="module")
+def chromium(built: Path) -> str:
+    """A browser for it."""
+    assert built.is_dir()
+    found = browser()
+    lacking(None if found else "there is no Chromium here")
+    assert found is not None
+    return found
+
+
+def run_suite(suite: str, **env: str) -> None:
+    """Run one suite of Node tests; what it said is the failure's text."""
+    ran = subprocess.run(
+        ["node", "--test", "--test-reporter=spec", "--test-timeout=60000", suite],
+        cwd=HERE,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+        env={**os.environ, **env},
+    )
+    assert ran.returncode == 0, f"{ran.stdout[-12_000:]}\n{ran.stderr[-4_000:]}"
+
+
+async def drive(house: House, suite: str, chromium: str, **more: str) -> None:
+    """Run a suite against a house."""
+    env = {
+        **more,
+        "CONDOR_URL": house.url,
+        "CONDOR_CODE": house.served.file.token,
+        "CONDOR_CHROMIUM": chromium,
+    }
+    await asyncio.to_thread(run_suite, suite, **env)
+
+
+@pytest.mark.slow
+async def test_the_main_job_in_a_browser(tmp_path: Path, chromium: str) -> None:
+    """Ask, card, reload, another tab, form, edit, refusal, stale click, inbox, audit; axe throughout."""
+    async with open_house(tmp_path / "home", mode="demo", pack=PACK) as house:
+        await drive(house, "hospital.test.js", chromium)
+
+
+@pytest.mark.slow
+async def test_everything_a_card_can_hold(tmp_path: Path, chromium: str) -> None:
+    """Every hint of a form, unknown outcomes, a stand-in, hostile and hidden text, a broken connection."""
+    async with open_house(tmp_path / "home", pack=OddPack()) as house:
+        await drive(house, "odd.test.js", chromium)
+
+
+@pytest.mark.slow
+async def test_a_card_that_expires(tmp_path: Path, chromium: str) -> None:
+    """The page follows the clock, the answer that came too late is refused."""
+    async with open_house(tmp_path / "home", pack=OddPack(), suspend_ttl_s=3.0) as house:
+        await drive(house, "soon.test.js", chromium)
+
+
+@pytest.mark.slow
+async def test_a_full_inbox_and_a_long_run_stay_quick(tmp_path: Path, chromium: str) -> None:
+    """With 500 cards and 200 steps an input waits less than 200 ms, for 95 of 100."""
+    async with open_house(tmp_path / "home", pack=OddPack()) as house:
+        note = {"steps": [step("w", "note.write", text="ann of ward 7")]}
+        long = {
+            "steps": [
+                step(f"s{n}", "step.take", *([f"s{n - 1}"] if n % 4 else []), number=n) for n in range(200)
+            ]
+        }
+        for _ in range(CARDS):
+            await house.condor.start(plan=note, principal=PEOPLE[0])
+        run = await house.condor.start(plan=long, principal=PEOPLE[0])
+        await house.condor.wait(run.id)
+        await drive(house, "many.test.js", chromium, CONDOR_CARDS=str(CARDS), CONDOR_LONG_RUN=run.id)
+
+
+@pytest.mark.slow
+def test_the_first_load_is_small(built: Path) -> None:
+    """What the front page loads before it draws, gzipped as it is sent."""
+    document = (built / "index.html").read_text(encoding="utf-8")
+    named = re.findall(r'(?:src|href)="/assets/([^"]+\.js)"', document)
+    assert named, document
+    sizes = {name: len(gzip.compress((built / "assets" / name).read_bytes(), 9)) for name in named}
+    assert sum(sizes.values()) < FIRST_LOAD_BYTES_MAX, sizes
+    assert not re.search(r"https?://", document), "nothing is loaded from elsewhere"
+
+
+@pytest.mark.slow
+def test_the_sources_are_typed(built: Path) -> None:
+    """TypeScript, strict."""
+    checked = subprocess.run(
+        ["npm", "run", "--silent", "check"], cwd=WEB, capture_output=True, text=True, check=False
+    )
+    assert checked.returncode == 0, checked.stdout
+
+
+def test_the_lock_names_no_host() -> None:
+    """Whatever registry a machine uses, the lock is the same."""
+    lock = (WEB / "package-lock.json").read_text(encoding="utf-8")
+    assert '"resolved"' not in lock
+    assert '"integrity"' in lock
+
+
+def test_every_page_of_the_server_is_drawn() -> None:
+    """The two lists of addresses are one."""
+    from condor.server.console import PAGES
+
+    drawn = re.findall(r'\.\.\.at\("([^"]+)"\)', (WEB / "src" / "pages.tsx").read_text(encoding="utf-8"))
+    ours = {re.sub(r"\{\w+\}", "$", page) for page in PAGES}
+    assert ours == {re.sub(r"\$\w+", "$", page) for page in drawn}
