@@ -57,6 +57,7 @@ def patient_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             description=search_patient.__doc__ or "",
             ops={"read"},
             roles=("doctor", "nurse", "pharmacist", "receptionist", "billing", "admin"),
+            returns={"/patient/reference": "the patient, as every other tool takes it"},
             args=(
                 ArgSpec(
                     name="query",
