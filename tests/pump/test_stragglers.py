@@ -86,10 +86,11 @@ def late_write(ledger: Ledger, let_go: asyncio.Event, **options: Any) -> ToolDes
     return write
 
 
-async def test_an_abandoned_write_proves_nothing(tmp_path: Path, ledger: Ledger) -> None:
-    """That it has not happened yet is no proof while the call may still do it: a person is asked."""
+@pytest.mark.parametrize("idempotent", [False, True])
+async def test_an_abandoned_write_proves_nothing(tmp_path: Path, ledger: Ledger, idempotent: bool) -> None:
+    """While it may still write it is neither taken for undone nor entered again: a person is asked."""
     let_go = asyncio.Event()
-    async with open_desk(tmp_path / "home", late_write(ledger, let_go)) as desk:
+    async with open_desk(tmp_path / "home", late_write(ledger, let_go, idempotent=idempotent)) as desk:
         run = await desk.run(call("w", "late.write"), autonomy="autonomous")
         assert (run["status"], run["steps"][0]["status"]) == ("suspended", "unknown")
         card = await desk.card(run["runId"])

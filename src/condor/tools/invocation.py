@@ -87,6 +87,10 @@ class LocalToolbox:
         self._faults("tool.entered")
         function = call.tool.function
         assert function is not None, "registered tools have a function"
+        if call.key and _about(call) in self._stragglers:
+            # The same effect twice at once is more than an idempotent tool promises to take.
+            _log.warning("%s was abandoned and still runs: it is not entered again", _about(call))
+            return TimedOut(seconds=call.tool.timeout_s)
         returned = await self._guarded(call, function)
         if isinstance(returned, TimedOut):
             _log.warning("tool %s gave no answer within %g s", call.tool.name, call.tool.timeout_s)
