@@ -67,8 +67,9 @@ wire: $(WIRE)
 	else echo "No Node 20 or newer with npm here: the wire tests will be skipped." >&2; fi
 
 .PHONY: demo
-demo: setup ## the main job on the demo hospital: guided in a terminal, else driven through and printed
-	@$(BIN)/condor demo
+demo: setup ## the demo hospital: in the console where it was built, else told in the terminal
+	@if [ -t 0 ] && [ -t 1 ] && [ -f src/condor/console/built/index.html ]; then \
+	  $(BIN)/condor demo --serve; else $(BIN)/condor demo; fi
 
 .PHONY: lint
 lint: setup ## style
@@ -116,6 +117,10 @@ docs: setup ## write the generated parts of the documentation anew
 crash: setup ## kill -9 by the hundred, and machines of runs; SEEDS=220
 	@CONDOR_CRASH_SEEDS=$(or $(SEEDS),220) CONDOR_MACHINES=60 CONDOR_MACHINE_STEPS=50 \
 	  $(BIN)/pytest -n 2 --dist load -o faulthandler_timeout=1800 tests/simulation $(PYTEST_ARGS)
+
+.PHONY: broken
+broken: setup ## take behaviours out of a copy of the source; every test that holds one must fail
+	@$(BIN)/pytest -n 2 --dist load -m load tests/broken $(PYTEST_ARGS)
 
 .PHONY: restarts
 restarts: setup ## 1,000 runs with three gates, eight operators, 20 x kill -9; SEED=1

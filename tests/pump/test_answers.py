@@ -117,6 +117,12 @@ async def test_arguments_cannot_play_the_answer(tmp_path: Path, ledger: Ledger) 
         run = await desk.run(call("w", "book.write", record="a", value=value))
         card = await desk.card(run["runId"])
         assert (card["reasonCode"], card["kind"], card["origin"]) == ("approval", "approval", "tool_policy")
+        asked = await desk.card((await desk.run(call("w", "book.write", record="a")))["runId"])
+        assert asked["reasonCode"] == "clarification"
+        for of_another_kind, data in ((card, {"value": "y"}), (asked, {"approved": True})):
+            with pytest.raises(AnswerInvalid):
+                await desk.answer(of_another_kind, data, ANN)
+            assert (await desk.card(of_another_kind["runId"]))["suspendId"] == of_another_kind["suspendId"]
         assert ledger.count() == 0
 
 

@@ -21,6 +21,7 @@ from condor import (
     ToolError,
     tool,
 )
+from condor.core.errors import UnknownId
 from tests.pump.desk import ANN, BOB, ask, call, found, nested, open_desk, read_tool, write_tool
 
 if TYPE_CHECKING:
@@ -443,6 +444,10 @@ async def test_cards_of_one_run_are_not_those_of_another(tmp_path: Path, ledger:
         assert [card["suspendId"] for card in inbox] == own[0] + own[1]
         page: Any = await desk.condor.pending(limit=2, after=own[0][1])
         assert [card["suspendId"] for card in page] == [own[0][2], own[1][0]]
+        with pytest.raises(UnknownId):
+            await desk.condor.resume(runs[0]["runId"], own[1][0], {"approved": True}, principal=BOB)
+        assert [len(await desk.cards(run["runId"])) for run in runs] == [3, 3]
+        assert ledger.count() == 0
 
 
 async def test_a_stale_card_names_the_one_that_took_its_place(tmp_path: Path, ledger: Ledger) -> None:

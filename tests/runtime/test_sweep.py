@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from condor.core.errors import AlreadyDecided, StoreUnavailable, SuspensionExpired
+from condor.ports.clock import timestamp
 from condor.runtime import sweeping
 from condor.testing import FailDisk
 from tests.pump.desk import BOB, call, open_desk, write_tool
@@ -140,12 +141,14 @@ async def check_expiry_races(desk: Desk, ledger: Ledger, trials: int, seed: int)
         card = await desk.card(run["runId"])
         desk.clock.advance(60 + chance.choice([-0.002, -0.001, 0, 0.001]))
 
-        async def answered(approved: bool, card: Any = card) -> str | None:
+        async def answered(approved: bool, card: Any = card, trial: str = f"{seed}/{n}") -> str | None:
             await _moments(chance)
+            late = timestamp(desk.clock.now()) >= card["expiresAt"]
             try:
                 await desk.answer(card, {"approved": approved}, BOB)
             except (SuspensionExpired, AlreadyDecided):
                 return None
+            assert not late, f"trial {trial}: answered at the deadline or after it"
             return "approved" if approved else "denied"
 
         async def swept() -> None:

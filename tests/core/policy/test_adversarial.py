@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -110,6 +111,10 @@ def test_a12_a_model_cannot_approve_itself() -> None:
     )
     assert plain == claimed
     assert (claimed.effective_tier, claimed.allowed) == (HitlTier.HIGH, False)
+    # Nor where nothing but the declared tier asks.
+    high = dataclasses.replace(MANAGE, hitl_tier=HitlTier.HIGH)
+    assert judged({"op": "create", **claims}, high) == judged({"op": "create"}, high)
+    assert not judged({"op": "create", **claims}, high).allowed
 
 
 @pytest.mark.parametrize(
