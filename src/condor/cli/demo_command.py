@@ -43,7 +43,7 @@ def demo_command(home: Path | None, port: int | None, *, serve: bool, faults: bo
     Begins afresh every time, on made-up patients. Not in a terminal it is driven through and printed.
     """
     if serve or no_browser or port is not None:
-        return _serve(home, port, faults=faults)
+        return _serve(home, port, faults=faults, opens=not no_browser)
     from condor.cli.demo_faults import tell_faults
     from condor.cli.demo_home import fresh_home
     from condor.cli.screen import Screen
@@ -54,7 +54,7 @@ def demo_command(home: Path | None, port: int | None, *, serve: bool, faults: bo
         return tell_faults(screen, place) if faults else _tell(screen, place)
 
 
-def _serve(home: Path | None, port: int | None, *, faults: bool) -> int:
+def _serve(home: Path | None, port: int | None, *, faults: bool, opens: bool) -> int:
     """The demonstration hospital as a server, on this machine alone; it keeps what happens in it."""
     from condor.cli.home import DEFAULT_HOME, HOME_VARIABLE
     from condor.cli.serve_command import serve_home
@@ -63,7 +63,14 @@ def _serve(home: Path | None, port: int | None, *, faults: bool) -> int:
     where = home or Path(os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)
     settings = read_settings(home=where)
     return serve_home(
-        settings, where, host="127.0.0.1", port=port, mode="demo", is_demo=True, shows_faults=faults
+        settings,
+        where,
+        host="127.0.0.1",
+        port=port,
+        mode="demo",
+        is_demo=True,
+        shows_faults=faults,
+        opens=opens,
     )
 
 

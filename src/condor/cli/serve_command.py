@@ -60,7 +60,9 @@ def serve_command(
     settings = read_settings(home=home)
     where = host if host is not None else settings.bind
     mode: AuthMode | str = "demo" if demo else "development" if dev else settings.auth
-    return serve_home(settings, home, host=where, port=port, mode=mode, is_demo=demo)
+    return serve_home(
+        settings, home, host=where, port=port, mode=mode, is_demo=demo, opens=demo and not no_browser
+    )
 
 
 def serve_home(
@@ -72,10 +74,12 @@ def serve_home(
     mode: str,
     is_demo: bool,
     shows_faults: bool = False,
+    opens: bool = False,
 ) -> int:
     """Serve a home until a signal; the exit code.
 
     Args:
+        opens: open the console in a browser, where a person started this.
         shows_faults: let the tools go wrong that its packs show it with.
     """
     from condor.cli.screen import Screen
@@ -100,7 +104,7 @@ def serve_home(
             screen.note(f"condor: ask for this to see it: {request}")
     listening = bound(host, wanted)
     with listening:
-        run_to_end(_served(screen, place, settings, listening, checked))
+        run_to_end(_served(screen, place, settings, listening, checked, opens=opens))
     return 0
 
 
@@ -128,7 +132,9 @@ def place_to_serve(home: Path, *, mode: AuthMode, is_demo: bool) -> Place:
     return replace(place, kind="program") if place.is_new and mode == "tokens" else place
 
 
-async def _served(screen: Screen, place: Place, settings: Settings, listening: Any, mode: AuthMode) -> None:
+async def _served(
+    screen: Screen, place: Place, settings: Settings, listening: Any, mode: AuthMode, *, opens: bool
+) -> None:
     from condor.cli.session import holding
     from condor.ports.clock import SystemClock
     from condor.server.live import StreamCaps
@@ -144,12 +150,13 @@ async def _served(screen: Screen, place: Place, settings: Settings, listening: A
             mode=mode,
             public_url=settings.public_url,
             caps=StreamCaps(each=settings.streams_each_max, total=settings.streams_max),
-            ready=lambda served: _say(screen, place, served, mode),
+            ready=lambda served: _say(screen, place, served, mode, opens=opens),
         )
 
 
-def _say(screen: Screen, place: Place, served: Served, mode: AuthMode) -> None:
+def _say(screen: Screen, place: Place, served: Served, mode: AuthMode, *, opens: bool) -> None:
     """Where it answers, and how to sign in."""
+    from condor.cli.browser import open_console
     from condor.cli.home import home_words
 
     screen.line(f"Condor serves {place.path} at {served.site.url} (API: {served.site.url}/api/v1)")
@@ -159,6 +166,8 @@ def _say(screen: Screen, place: Place, served: Served, mode: AuthMode) -> None:
         screen.line("On this machine alone. Sign in as one of them; each link counts once:")
         for who, link in served.links:
             screen.line(f"  {who}: {link}")
+    if opens and screen.interactive and open_console(served.own_link):
+        screen.line(f"Your browser opens the console as {served.links[0][0]}.")
     screen.line("Stop it with Ctrl-C.")
 
 

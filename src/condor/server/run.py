@@ -52,6 +52,8 @@ class Served:
     file: ServerFile
     #: Who may sign in with a code, and their links; each link counts once.
     links: tuple[tuple[str, str], ...]
+    #: A further link of the first of them, for a browser that is opened here; empty where nobody has one.
+    own_link: str
     #: Begin to stop, as a signal does.
     stop: Callable[[], None]
 
@@ -108,7 +110,8 @@ async def serve(
         file.write(home)
         edge = app.state.edge
         links = tuple((who.id, sign_in_link(edge, who.id)) for who in people if who.id != LOCAL_PERSON.id)
-        ready(Served(site=site, file=file, links=links, stop=server.stop))
+        own_link = sign_in_link(edge, links[0][0]) if links else ""
+        ready(Served(site=site, file=file, links=links, own_link=own_link, stop=server.stop))
 
     server = _Server(uvicorn.Config(app, **_CONFIG), app.state.edge, started)
     try:
