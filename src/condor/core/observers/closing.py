@@ -107,8 +107,8 @@ def _said(step: StepEvidence) -> str:
         why = f": {step.instead_why}" if step.instead_why else ""
         said.append(f"({ended(f'{step.stand_in} stood in for {step.instead_of}{why}')})")
     if step.edited_by:
-        said.append(f"(Edited by {' and '.join(step.edited_by)} before it was approved.)")
+        said.append(one_line(f"(Edited by {' and '.join(step.edited_by)} before it was approved.)"))
     if step.approved_why:
         who = f"Approved by {step.approved_by}" if step.tool else step.approved_by
-        said.append(f"({who}: {one_line(ended(step.approved_why))})")
+        said.append(one_line(f"({who}: {ended(step.approved_why)})"))
     return escape_sign(" ".join(said))
