@@ -1,0 +1,143 @@
+"""Forms end to end: every kind of field is asked for, checked by the server, and then approved as a whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from condor import AnswerInvalid, ArgSpec, HitlTier, PolicyClass, ToolContext, tool
+from tests.pump.desk import ANN, call, open_desk
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from condor import ToolDescriptor
+    from condor.testing import Ledger
+
+#: One argument of every kind; the day of the desk is 2026-11-30.
+FIELDS = (
+    ArgSpec(name="kind", label="Kind", required=True, hint={"enum": ["a", {"value": "b", "label": "Bee"}]}),
+    ArgSpec(name="side", label="Side", required=True, hint={"enum": ["left", "right"], "radio": True}),
+    ArgSpec(
+        name="tests", label="Tests", type="array", required=True, hint={"multi": True, "enum": ["x", "y"]}
+    ),
+    ArgSpec(name="on", label="On", type="date", required=True, hint={"min": "today", "max": "today+30d"}),
+    ArgSpec(name="at", label="At", type="date-time", required=True, hint={"min": "now"}),
+    ArgSpec(name="count", label="Count", type="integer", required=True, hint={"min": 1, "max": 9}),
+    ArgSpec(name="dose", label="Dose", type="decimal", required=True, hint={"min": 0.5}),
+    ArgSpec(name="sure", label="Sure", type="boolean", required=True),
+    ArgSpec(
+        name="why", label="Why", required=True, hint={"textarea": True, "min_length": 3, "max_length": 20}
+    ),
+    ArgSpec(name="patient", type="reference", required=True, hint={"lookup": {"tool": "patient.search"}}),
+    # Malformed hints: no room between the bounds, options of the wrong type, no form, no tool.
+    ArgSpec(name="odd", required=True, hint={"enum": "ab", "format": "poem", "lookup": {"tool": 7}}),
+    ArgSpec(name="odder", type="integer", required=True, hint={"min": 9, "max": 1, "enum": [None, {}]}),
+)
+GOOD: dict[str, Any] = {
+    "kind": "b",
+    "side": "left",
+    "tests": ["y"],
+    "on": "2026-12-01",
+    "at": "2026-11-30T12:00:00Z",
+    "count": 3,
+    "dose": 2.5,
+    "sure": False,
+    "why": "it is due",
+    "patient": "Patient/1",
+    "odd": "anything",
+    "odder": 5,
+}
+BAD = [
+    ("kind", "c"),
+    ("kind", ["a"]),
+    ("side", "Left"),
+    ("tests", []),
+    ("tests", ["x", "x"]),
+    ("tests", ["z"]),
+    ("on", "2026-11-29"),
+    ("on", "2027-01-01"),
+    ("on", "tomorrow"),
+    ("at", "2026-11-29T12:00:00Z"),
+    ("at", "2026-12-01T12:00:00"),
+    ("count", 0),
+    ("count", 10),
+    ("count", 1.5),
+    ("count", "3"),
+    ("count", True),
+    ("dose", 0.4),
+    ("dose", "2.5"),
+    ("sure", "yes"),
+    ("sure", 1),
+    ("why", "so"),
+    ("why", "x" * 21),
+    ("why", "\u200b\u200b\u200b"),
+    ("patient", ""),
+    ("odd", ""),
+    ("odder", "5"),
+]
+
+
+def form_tool(ledger: Ledger) -> ToolDescriptor:
+    """A write that needs all of them."""
+
+    @tool("form.write", policy_class=PolicyClass.MUTATE, hitl_tier=HitlTier.HIGH, args=FIELDS)
+    async def write(ctx: ToolContext, **args: Any) -> int:
+        return ledger.write(str(args["patient"]), str(args["why"]), key=ctx.idempotency_key)
+
+    return write
+
+
+async def test_every_kind_of_field_is_asked_and_drawn(tmp_path: Path, ledger: Ledger) -> None:
+    """One form for all that is missing; each by its hint, a malformed one as plain as its type allows."""
+    async with open_desk(tmp_path / "home", form_tool(ledger)) as desk:
+        run = await desk.run(call("w", "form.write"))
+        card = await desk.card(run["runId"])
+        shapes, ui = card["resumeSchema"]["properties"], card["uiSchema"]
+        assert card["resumeSchema"]["required"] == [field.name for field in FIELDS]
+        assert shapes["kind"]["oneOf"] == [{"const": "a", "title": "a"}, {"const": "b", "title": "Bee"}]
+        assert shapes["tests"]["items"]["oneOf"][0]["const"] == "x"
+        assert (shapes["on"]["formatMinimum"], shapes["on"]["formatMaximum"]) == ("2026-11-30", "2026-12-30")
+        assert (shapes["at"]["format"], shapes["at"]["formatMinimum"]) == ("date-time", "2026-11-30")
+        assert (shapes["count"]["minimum"], shapes["count"]["maximum"], shapes["dose"]["minimum"]) == (
+            1,
+            9,
+            0.5,
+        )
+        assert shapes["odd"] == {"title": "odd", "type": "string", "minLength": 1}
+        assert shapes["odder"] == {"title": "odder", "type": "integer"}
+        assert ui == {
+            "side": {"ui:widget": "radio"},
+            "why": {"ui:widget": "textarea"},
+            "patient": {"ui:lookup": {"tool": "patient.search"}},
+        }
+
+
+@pytest.mark.parametrize(("name", "value"), BAD, ids=[f"{name}={value!r:.20}" for name, value in BAD])
+async def test_a_bad_field_is_refused_by_name(tmp_path: Path, ledger: Ledger, name: str, value: Any) -> None:
+    """The server checks, whatever the form did; the place is named, and the card is as it was."""
+    async with open_desk(tmp_path / "home", form_tool(ledger)) as desk:
+        run = await desk.run(call("w", "form.write"))
+        card = await desk.card(run["runId"])
+        with pytest.raises(AnswerInvalid) as refused:
+            await desk.answer(card, {**GOOD, name: value}, ANN)
+        assert refused.value.path.split("/")[1] == name
+        assert await desk.condor.show(run["runId"]) == run
+
+
+async def test_what_was_answered_is_then_approved(tmp_path: Path, ledger: Ledger) -> None:
+    """R07: two cards on one step, one after the other; the second shows every answer."""
+    async with open_desk(tmp_path / "home", form_tool(ledger)) as desk:
+        run = await desk.run(call("w", "form.write", kind="a", count=99))
+        question = await desk.card(run["runId"])
+        # What the plan said well is not asked again; what it said badly is, with the reason.
+        assert set(question["resumeSchema"]["required"]) == GOOD.keys() - {"kind"}
+        assert "Count: the number is above 9" in question["message"]
+        await desk.answer(question, {name: value for name, value in GOOD.items() if name != "kind"}, ANN)
+        await desk.rest(run["runId"])
+        card = await desk.card(run["runId"])
+        assert (card["reasonCode"], card["stepId"], ledger.count()) == ("approval", "w", 0)
+        assert card["toolInput"] == {**GOOD, "kind": "a"}
+        end = await desk.approve(card)
+        assert (end["status"], len(end["suspensions"]), ledger.count()) == ("succeeded", 2, 1)
