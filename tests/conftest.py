@@ -4,6 +4,8 @@ import os
 
 from hypothesis import HealthCheck, settings
 
+from tests.clusters import cluster as cluster  # a fixture
+
 settings.register_profile("desk", deadline=None)
 settings.register_profile(
     "ci",

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
+#: The schema where an address names none: of Condor's own, beside whatever else the database holds.
+DEFAULT_SCHEMA: Final = "condor"
 #: Both are in use; they mean the same.
 _POSTGRES: Final = ("postgresql", "postgres")
 
@@ -22,4 +24,4 @@ def is_postgres(url: str) -> bool:
     return scheme_of(url) in _POSTGRES
 
 
-__all__ = ["is_postgres", "scheme_of"]
+__all__ = ["DEFAULT_SCHEMA", "is_postgres", "scheme_of"]

@@ -16,15 +16,14 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 import asyncpg
 
 from condor.core.errors import HomeUnusable, show
+from condor.ports.database_url import DEFAULT_SCHEMA
 
-#: The schema where an address names none: of Condor's own, beside whatever else the database holds.
-DEFAULT_SCHEMA: Final = "condor"
 #: Oldest server that the tests run against.
 OLDEST_SERVER: Final = 15
 #: Seconds that a server has to take a connection.
 CONNECT_S_MAX: Final = 5.0
 #: Seconds that a statement has; one that takes longer waits for something that will not come.
-STATEMENT_S_MAX: Final = 60.0
+STATEMENT_S_MAX: Final = 30.0
 
 #: A peer that is gone is noticed within ten seconds, on both ends.
 _SETTINGS: Final = {
@@ -94,13 +93,13 @@ def address_of(url: str) -> Address:
     return Address(dsn=urlunsplit(parts._replace(query=query)), schema=schema, name=name)
 
 
-async def connect(address: Address, *, timeout_s: float = CONNECT_S_MAX) -> Any:
+async def connect(address: Address) -> Any:
     """A connection of asyncpg.
 
     Raises:
         what the driver raises; ``explained`` says it in words.
     """
-    connection: Any = await asyncpg.connect(address.dsn, timeout=timeout_s, **options(address))
+    connection: Any = await asyncpg.connect(address.dsn, timeout=CONNECT_S_MAX, **options(address))
     try:
         await made_durable(connection)
     except BaseException:

@@ -105,8 +105,9 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST,)
 SCHEMA_VERSION: Final = len(MIGRATIONS)
 
 _VERSION_TABLE: Final = "schema_version"
-_EXISTS: Final = "SELECT to_regclass(quote_ident($1) || '.' || quote_ident($2)) IS NOT NULL"
-_TAKEN: Final = "SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident($1))"
+#: In one statement, or another process that migrates just now would look like another program.
+_THERE: Final = """SELECT to_regclass(quote_ident($1) || '.' || quote_ident($2)) IS NOT NULL,
+    (SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident($1)))"""
 
 
 async def stored_version(connection: Any, schema: str, name: str) -> int:
@@ -120,12 +121,13 @@ async def stored_version(connection: Any, schema: str, name: str) -> int:
     Raises:
         HomeUnusable: the schema belongs to another program.
     """
-    if await connection.fetchval(_EXISTS, schema, _VERSION_TABLE):
+    is_ours, tables = await connection.fetchrow(_THERE, schema, _VERSION_TABLE)
+    if is_ours:
         version: int = await connection.fetchval(
             f"SELECT coalesce(max(version), 0) FROM {quoted(schema)}.{_VERSION_TABLE}"
         )
         return version
-    if await connection.fetchval(_TAKEN, schema):
+    if tables:
         raise HomeUnusable(
             f"schema {schema} of {name} holds tables of another program; "
             "give Condor one of its own (?search_path=NAME)"

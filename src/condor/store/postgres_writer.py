@@ -231,6 +231,9 @@ class PostgresWriter:
                 self._drop(error)
                 if (told := await self._found_out()) is not None:
                     return told
+                if isinstance(error, TimeoutError):
+                    # It waited for what does not come, and is undone.
+                    break
             except _IN_THE_WAY as error:
                 if isinstance(error, asyncpg.UniqueViolationError) and len(ready) > 1:
                     raise
