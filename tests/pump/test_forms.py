@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from condor import AnswerInvalid, ArgSpec, HitlTier, PolicyClass, ToolContext, tool
+from condor import (
+    AnswerInvalid,
+    ArgSpec,
+    CardEvidence,
+    HitlTier,
+    PolicyClass,
+    ToolContext,
+    ToolError,
+    tool,
+)
 from tests.pump.desk import ANN, call, open_desk
 
 if TYPE_CHECKING:
@@ -141,3 +150,55 @@ async def test_what_was_answered_is_then_approved(tmp_path: Path, ledger: Ledger
         assert card["toolInput"] == {**GOOD, "kind": "a"}
         end = await desk.approve(card)
         assert (end["status"], len(end["suspensions"]), ledger.count()) == ("succeeded", 2, 1)
+
+
+async def test_a_reference_that_the_record_does_not_know_is_asked_for_again(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    """A wrong answer to a lookup costs a question, not the run; a plan that is wrong fails its step."""
+
+    async def preview(ctx: ToolContext, patient: str, value: str) -> CardEvidence:
+        if patient != "Patient/1":
+            raise ToolError(f"{patient} is not in the record", effect="none")
+        return CardEvidence(summary=value)
+
+    @tool(
+        "chart.write",
+        policy_class=PolicyClass.MUTATE,
+        hitl_tier=HitlTier.HIGH,
+        preview=preview,
+        args=(
+            ArgSpec(
+                name="patient",
+                label="Patient",
+                type="reference",
+                required=True,
+                hint={"lookup": {"tool": "patient.search"}},
+            ),
+            ArgSpec(name="value", required=True),
+        ),
+    )
+    async def write(ctx: ToolContext, patient: str, value: str) -> int:
+        return ledger.write(patient, value, key=ctx.idempotency_key)
+
+    async with open_desk(tmp_path / "home", write) as desk:
+        run = await desk.run(call("w", "chart.write", value="x"))
+        again = await desk.card(run["runId"])
+        for wrong in ("Patient/2", "Patient/2", "nobody"):
+            await desk.answer(again, {"patient": wrong}, ANN)
+            await desk.rest(run["runId"])
+            again = await desk.card(run["runId"])
+            assert again["reasonCode"] == "clarification"
+            assert again["message"] == f"Patient: {wrong} is not in the record"
+        await desk.answer(again, {"patient": "Patient/1"}, ANN)
+        await desk.rest(run["runId"])
+        card = await desk.card(run["runId"])
+        assert (card["reasonCode"], card["generation"], card["toolInput"]["patient"]) == (
+            "approval",
+            5,
+            "Patient/1",
+        )
+        await desk.approve(card)
+        assert ledger.count("Patient/1") == ledger.count() == 1
+        planned = await desk.run(call("w", "chart.write", patient="Patient/2", value="x"))
+        assert (planned["status"], planned["suspensions"]) == ("failed", [])

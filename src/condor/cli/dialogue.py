@@ -139,7 +139,8 @@ def _why_not(card: Mapping[str, Any], who: Principal) -> str | None:
     """Why there is no use in asking this person; whether they may is decided when they answer."""
     roles = frozenset(card.get("answerRoles") or ())
     asked = who.id == card.get("requester")
-    if who.roles & DECIDES_NOTHING or (asked and card.get("requesterExcluded")):
+    wrote_it = asked or who.id in (card.get("editors") or ())
+    if who.roles & DECIDES_NOTHING or (wrote_it and card.get("requesterExcluded")):
         allowed = False
     else:
         allowed = not roles or bool(roles & who.roles) or (asked and bool(card.get("requesterMayAnswer")))

@@ -45,10 +45,19 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
         untrusted_plan=node.untrusted,
         today=ports.toolbox.today,
         approval=given_approval(state, node),
+        answered=_just_answered(state, node) if state.suspensions else frozenset(),
         edits=edits,
         was_gated=bool(gates),
         was_high=any(row.status == "superseded" and _showed_high(row) for row in gates),
     )
+
+
+def _just_answered(state: RunState, node: Node) -> frozenset[str]:
+    """What a person filled in, where that was the last thing that the step asked."""
+    last = next((row for row in reversed(state.suspensions.values()) if row.step_id == node.step_id), None)
+    if last is None or last.status != "answered" or last.tool != node.tool:
+        return frozenset()
+    return frozenset(answer_body(state, last))
 
 
 def _gates(state: RunState, node: Node) -> list[SuspensionRow]:

@@ -13,6 +13,7 @@ from condor.core.compiler.leaves import Execute, NeedEvidence, Settle, Suspend, 
 from condor.core.compiler.leaves.approval import ApprovalInput, approval_leaf
 from condor.core.compiler.leaves.tool_call import (
     ToolCallInput,
+    ask_for_another,
     ask_for_input,
     tool_call_leaf,
 )
@@ -96,6 +97,8 @@ async def _as_the_leaf_says(segment: Segment, given: ToolCallInput, seen: int) -
         match leaf:
             case NeedEvidence():
                 looked = await _look(segment, given)
+                if isinstance(looked, Suspend):
+                    return looked
                 if isinstance(looked, StepOutcome):
                     return await conclude(segment, given, looked, no_audit)
                 given = replace(given, evidence=looked)
@@ -109,8 +112,8 @@ async def _as_the_leaf_says(segment: Segment, given: ToolCallInput, seen: int) -
                 return await _run_read(segment, given, leaf)
 
 
-async def _look(segment: Segment, given: ToolCallInput) -> CardEvidence | StepOutcome:
-    """What the record looks like, or how the step fails that cannot show it."""
+async def _look(segment: Segment, given: ToolCallInput) -> CardEvidence | StepOutcome | Suspend:
+    """What the record looks like; or, where it cannot be shown: another question, or how the step fails."""
     while True:
         try:
             return await segment.ports.toolbox.preview(invocation_of(segment.state, given))
@@ -118,7 +121,8 @@ async def _look(segment: Segment, given: ToolCallInput) -> CardEvidence | StepOu
             outcome = failed(error.code, str(error), may_retry=error.may_retry)
         spent = await may_try_again(segment, given, outcome)
         if spent is None:
-            return outcome
+            asked = None if outcome.may_retry else ask_for_another(given, outcome.message)
+            return asked or outcome
         segment.facts.absorb(spent)
 
 

@@ -80,6 +80,8 @@ class ToolCallInput:
     #: What the record looks like now; None: not read yet.
     evidence: CardEvidence | None = None
     approval: GivenApproval | None = None
+    #: Names of what a person filled in, where that was the last thing that the step asked.
+    answered: frozenset[str] = frozenset()
     #: Edits that people made of this call, oldest first; they are in ``args`` already.
     edits: tuple[CallEdit, ...] = ()
     #: A card has asked whether this step may make a call of this tool: from then on a person decides.
@@ -310,6 +312,12 @@ def ask_for_arguments(
         _what_is_wrong(item, why, given.unresolved) for item, (_, why) in zip(fields, faults, strict=True)
     )
     return _clarification(given, fields, said, evidence)
+
+
+def ask_for_another(given: ToolCallInput, why: str) -> Suspend | None:
+    """Ask anew for what a person looked up and the record does not take; None: they looked up nothing."""
+    looked_up = [spec for spec in given.tool.args if spec.name in given.answered and spec.type == "reference"]
+    return ask_for_arguments(given, tuple((spec, why) for spec in looked_up)) if looked_up else None
 
 
 def _what_is_wrong(item: InputField, why: str, unresolved: Mapping[str, str]) -> str:
