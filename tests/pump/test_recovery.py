@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -211,6 +212,25 @@ async def test_another_tool_answers_and_it_is_said(tmp_path: Path) -> None:
         }
         (row,) = await desk.audit(end["runId"], decision="plan-revised")
         assert (row["tool"], row["ruleId"], row["origin"]) == ("two.read", "end.equal", "plan_mutation")
+
+
+async def test_edits_at_the_same_time_are_both_made(tmp_path: Path) -> None:
+    """Each is a revision of its own, published once; neither takes back what the other did."""
+    together = asyncio.Barrier(4)
+
+    @tool("one.read", policy_class=PolicyClass.READ, alias_group="books")
+    async def one(ctx: ToolContext, record: str) -> None:
+        await together.wait()
+        raise ToolError("503", effect="none")
+
+    async with open_desk(tmp_path / "home", one, source("two.read"), limits={"replans_max": 5}) as desk:
+        steps = [call(f"s{n}", "one.read", record=str(n)) for n in range(4)]
+        end = await desk.run(*steps, autonomy="autonomous")
+        made = revised(await desk.events(end["runId"]))
+        assert [edit["revision"] for edit in made] == [2, 3, 4, 5]
+        assert {edit["graph"] for edit in made} == {"graph:2", "graph:3", "graph:4", "graph:5"}
+        assert [(step["tool"], step["attempt"]) for step in end["steps"]] == [("two.read", 2)] * 4
+        assert (end["status"], end["graph"]["revision"]) == ("succeeded", 5)
 
 
 async def test_what_waits_for_a_step_goes_on_with_its_substitute(tmp_path: Path) -> None:

@@ -291,25 +291,28 @@ async def _apply(
         return
     state.ledger = after
     told = this.told
-    while state.halt is None and not segment.leaving:
-        if not told:
-            segment.tell_end(this.step_id, this.outcome)
-            this.audit(this.outcome)
-            told = True
-        graph = substitute_tool(
-            _graph(segment), this.step_id, candidate, attempt=state.row(this.step_id).attempt + 1
-        )
-        moves = Staging()
-        _stage_edit(segment, this, rule, candidate, graph.by_id[this.step_id], moves, card)
-        segment.payload("ledger", state.ledger.to_json(), moves)
-        segment.payload(graph_payload(graph.revision), graph_to_json(graph), moves)
-        try:
-            await segment.commit(moves)
-        except LookAgain:
-            await segment.look_again()
-            continue
-        state.revise_graph(graph)
-        return
+    while True:
+        async with segment.editing:
+            if state.halt is not None or segment.leaving:
+                break
+            if not told:
+                segment.tell_end(this.step_id, this.outcome)
+                this.audit(this.outcome)
+                told = True
+            attempt = state.row(this.step_id).attempt + 1
+            graph = substitute_tool(_graph(segment), this.step_id, candidate, attempt=attempt)
+            moves = Staging()
+            _stage_edit(segment, this, rule, candidate, graph.by_id[this.step_id], moves, card)
+            segment.payload("ledger", state.ledger.to_json(), moves)
+            segment.payload(graph_payload(graph.revision), graph_to_json(graph), moves)
+            try:
+                await segment.commit(moves)
+            except LookAgain:
+                pass
+            else:
+                state.revise_graph(graph)
+                return
+        await segment.look_again()
     _settle(segment, replace(this, told=told), this.outcome)
 
 

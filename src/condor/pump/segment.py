@@ -81,6 +81,8 @@ class Segment:
         self.asked: deque[Suspend] = deque()
         #: Set when an answer was recorded meanwhile.
         self.wake = asyncio.Event()
+        #: Held from an edit of the graph to its commit: the next one starts from what it made.
+        self.editing = asyncio.Lock()
         #: The outcome of an effect is among the facts: store it before anything else takes time.
         self.effect_at_stake = False
         #: The loop has failed: leaves at work finish, nothing new is begun.
