@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from condor.config import Settings
     from condor.core.ids import Json
     from condor.ports.clock import Clock
+    from condor.ports.closing_writer import ClosingWriter
     from condor.ports.model import Confirmer, Planner, QuotedText
     from condor.ports.store import Store
     from condor.tools import ToolDescriptor
@@ -68,6 +69,7 @@ class Condor(Readings):
         packs: Sequence[Pack] = (),
         planner: Planner | None = None,
         confirmer: Confirmer | None = None,
+        writer: ClosingWriter | None = None,
         database_url: str | None = None,
         home: Path | str | None = None,
         demo: bool = False,
@@ -86,6 +88,7 @@ class Condor(Readings):
             packs: tool packs to open with it.
             planner: turns requests in words into plans; a pack may bring one.
             confirmer: looks a second time at edits of a plan that a rule alone does not settle.
+            writer: writes closing texts; what it claims is compared with the evidence.
             database_url: ``sqlite:///file.db`` or ``postgresql://user:password@host/database``; empty:
                 ``condor.db`` in the home; default: as configured.
             home: directory for state; default: ``CONDOR_HOME`` or ``.condor``.
@@ -99,7 +102,7 @@ class Condor(Readings):
         self._tools = tuple(tools)
         self._packs = tuple(packs)
         self._planner = planner
-        self._confirmer = confirmer
+        self._confirmer, self._writer = confirmer, writer
         self._home = Path(home) if home is not None else self._configured().home
         self._url = database_url if database_url is not None else self._configured().database_url
         self._demo = demo
@@ -169,6 +172,7 @@ class Condor(Readings):
             suspend_ttl_s=0.0 if self._read_only else self._configured().suspend_ttl_s,
             limits=self._limits,
             confirmer=self._confirmer or models.confirmer,
+            writer=self._writer or models.writer,
         )
         dispatcher = LocalDispatcher()
         self._runtime = Runtime(ports, dispatcher, self._hub)

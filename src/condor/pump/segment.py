@@ -20,7 +20,9 @@ from condor.core.recovery import DEFAULT_LIMITS, Limits
 from condor.core.run import EventKind, RunStatus, TransitionCause, check_transition
 from condor.core.suspend import Origin, ReasonCode
 from condor.ports.clock import Clock, timestamp
+from condor.ports.counts import uncounted
 from condor.ports.encoding import encode
+from condor.ports.messages import no_processors
 from condor.ports.store import Committed, Conflict, Expect, NewRun, StepRow, Store, Transition
 from condor.pump.staging import Staging
 
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 
     from condor.core.compiler.leaves import Suspend
     from condor.core.ids import StepId
+    from condor.ports.closing_writer import ClosingWriter
     from condor.ports.faults import Faults
+    from condor.ports.messages import OutputProcessor
     from condor.ports.model import Confirmer, Planner
     from condor.ports.tools import Toolbox
     from condor.pump.state import RunState
@@ -52,6 +56,12 @@ class PumpPorts:
     limits: Limits = DEFAULT_LIMITS
     #: Looks a second time at edits of the plan that a rule alone does not settle.
     confirmer: Confirmer | None = None
+    #: Writes closing texts; without one the composed closing stands.
+    writer: ClosingWriter | None = None
+    #: Makes what one written text passes on its way out; None: nothing.
+    output_processors: Callable[[], OutputProcessor | None] = no_processors
+    #: Counts what went wrong and was passed over, by a word of a closed set.
+    count: Callable[[str], None] = uncounted
 
     def at(self) -> str:
         """Now, as it is stored."""

@@ -177,7 +177,9 @@ def test_no_composed_closing_is_corrected(status: str) -> None:
     ]
     evidence = ClaimEvidence(
         steps=tuple(
-            replace(step, sentence=said[step.tool]) if step.status is StepStatus.SUCCEEDED else step
+            replace(step, sentence=said[step.tool], reported=True)
+            if step.status is StepStatus.SUCCEEDED
+            else step
             for step in steps
         )
     )
@@ -189,7 +191,7 @@ def test_a_tool_that_says_more_than_it_did_is_answered() -> None:
     task = step_of(
         {"id": "t", "tool": "task.create", "op": "create", "noun": "the task", "status": "succeeded"}
     )
-    said = replace(task, sentence="Task created and the message sent to the family.")
+    said = replace(task, sentence="Task created and the message sent to the family.", reported=True)
     evidence = ClaimEvidence(steps=(said, *evidence_of(_SENT_TWICE[:1]).steps))
     assert [n.step_id for n in compose_closing(evidence).notices if n.kind == "correction"] == ["a"]
 

@@ -29,8 +29,10 @@ class StepEvidence:
     code: str = ""
     #: One line with the details of a failure.
     message: str = ""
-    #: The tool's own sentence about its success.
+    #: One sentence about its success.
     sentence: str = ""
+    #: The tool said that sentence itself.
+    reported: bool = False
     #: Who declined it, as texts call them.
     declined_by: str = ""
     #: What they wrote beside it.

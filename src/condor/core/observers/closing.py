@@ -45,7 +45,7 @@ def compose_closing(evidence: ClaimEvidence) -> Closing:
     corrections = tuple(
         notice
         for step in succeeded
-        if step.tool
+        if step.reported
         for notice in guard_claims(step.sentence, evidence, author=step.step_id)
     )
     notices = _unfulfilled(evidence)

@@ -6,28 +6,19 @@ stays unknown and is said to be.
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
-from condor.core.observers import ClaimEvidence, Closing, StepEvidence, compose_closing, ended, unended
-from condor.core.outcome import FULFILLED, SETTLED, StepStatus, run_end
-from condor.core.recovery.limits import BY_NAME, amount_words
+from condor.core.observers import Closing, ended, guard_closing
+from condor.core.outcome import StepStatus, run_end
 from condor.core.run import SYSTEM, EventKind, Principal, RunStatus, TransitionCause
-from condor.ports.store import Decide, StepRow, SuspensionRow
-from condor.pump.call import answer_body, changes_of, decided_by
+from condor.ports.store import Decide
+from condor.pump.closing_prose import Prose, told_before, write_prose
 from condor.pump.phases.result import Done, PhaseResult
 from condor.pump.plan_mutation_card import left_as
+from condor.pump.run_evidence import evidence_of
 from condor.pump.segment import Segment, entry, is_open
 from condor.pump.staging import Staging
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from condor.core.graph import Node
-
-#: Longest sentence of a tool about its success, in characters: a paragraph.
-_SENTENCE_CHARS_MAX = 2_000
 _HALT_CAUSES: dict[str, TransitionCause] = {
     "denied": "denied",
     "stopped": "stopped",
@@ -37,9 +28,12 @@ _HALT_CAUSES: dict[str, TransitionCause] = {
 
 
 async def close(segment: Segment) -> PhaseResult:
-    """Compose the closing text and give the run its terminal state, in one unit."""
+    """Give the run its closing text and its terminal state, in one unit; a writer's prose comes before it."""
+    prose = Prose()
+    if segment.ports.writer is not None or segment.state.payload("prose:0") is not None:
+        prose = await write_prose(segment, evidence_of(segment))
     moves = Staging()
-    status, cause = stage_end(segment, moves)
+    status, cause = stage_end(segment, moves, prose)
     segment.ports.faults("end.staged")
     await segment.commit(moves, status=status, cause=cause)
     segment.ports.faults("end.announced")
@@ -60,18 +54,25 @@ def stage_failure(segment: Segment, moves: Staging, why: str) -> None:
     stage_withdrawals(segment, moves)
     _drop_open_steps(segment, moves)
     known = replace(evidence_of(segment), halted=ended(f"The run has failed: {why}"))
-    _stage_text(segment, compose_closing(known), moves)
+    _stage_text(segment, guard_closing(known, told_before(segment).text, whole=False), moves)
     _stage_terminal(segment, moves, RunStatus.FAILED, "bug", actor=SYSTEM.id)
 
 
-def stage_end(segment: Segment, moves: Staging) -> tuple[RunStatus, TransitionCause]:
-    """Stage closing text and end; the terminal status and its cause."""
+def stage_end(
+    segment: Segment, moves: Staging, prose: Prose | None = None
+) -> tuple[RunStatus, TransitionCause]:
+    """Stage closing text and end; the terminal status and its cause.
+
+    Args:
+        prose: what a writer wrote, as it is stored.
+    """
     state = segment.state
     halt = state.halt
     if halt is not None:
         stage_withdrawals(segment, moves)
         _drop_open_steps(segment, moves)
-    closing = compose_closing(evidence_of(segment))
+    prose = prose or told_before(segment)
+    closing = guard_closing(evidence_of(segment), prose.text, whole=prose.whole)
     segment.ports.faults("closing.composed")
     _stage_text(segment, closing, moves)
     if halt is not None and halt["cause"] == "breaker":
@@ -164,6 +165,17 @@ def _stage_text(segment: Segment, closing: Closing, moves: Staging) -> None:
     for index, notice in enumerate(closing.notices):
         facts = {"kind": notice.kind, "stepId": notice.step_id, "index": index, "text": "closing"}
         moves.event(EventKind.CLAIM_CORRECTED, facts)
+        if index < closing.claims_answered:
+            segment.audit(
+                entry(
+                    segment,
+                    "corrected",
+                    step_id=notice.step_id or None,
+                    reason_code=notice.kind,
+                    actor="system",
+                ),
+                moves,
+            )
 
 
 def _stage_terminal(
@@ -173,123 +185,3 @@ def _stage_terminal(
     actor = actor or (Principal.from_json(halt["by"]).id if halt else segment.state.requester.id)
     segment.event(EventKind.RUN_ENDED, moves, status=status, cause=cause)
     segment.audit(entry(segment, "run-ended", reason_code=f"{status}:{cause}", actor=actor), moves)
-
-
-def evidence_of(segment: Segment) -> ClaimEvidence:
-    """The run's own evidence, step by step in graph order."""
-    state = segment.state
-    nodes = state.graph.nodes if state.graph is not None else ()
-    return ClaimEvidence(
-        steps=tuple(_step_evidence(segment, node) for node in nodes), halted=_halted(segment)
-    )
-
-
-def _halted(segment: Segment) -> str:
-    halt = segment.state.halt
-    if halt is None:
-        return ""
-    match halt["cause"]:
-        case "stopped":
-            reason = (segment.state.payload("halt") or {}).get("reason")
-            why = f" ({unended(reason)})" if reason else ""
-            return f"The run was stopped by {Principal.from_json(halt['by']).name}{why}."
-        case "breaker":
-            return _why_the_breaker_opened(halt["stop"])
-        case "expired":
-            return "The run ended because an approval was not given in time."
-        case "idle":
-            return f"The run ended because it was parked for {halt['idleS']:g} s without a card to answer."
-        case _:
-            return ""
-
-
-def _why_the_breaker_opened(stop: Mapping[str, Any]) -> str:
-    if stop["limit"] not in BY_NAME:
-        return "The run was stopped: the second look at an edit of its plan said to stop."
-    used, most = amount_words(stop["used"]), amount_words(stop["most"])
-    return (
-        f"The run was stopped by its circuit breaker: {used} of at most {most} {stop['unit']} were used up."
-    )
-
-
-def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
-    state = segment.state
-    row: StepRow = state.row(node.step_id)
-    cards = list(state.suspensions_of(node.step_id))
-    denial = next((card for card in cards if card.status == "denied"), None)
-    result = state.payload(node.payload("result")) or {}
-    tool = segment.ports.toolbox.find(node.tool) if node.kind == "tool" else None
-    status = state.statuses[node.step_id]
-    return StepEvidence(
-        step_id=node.step_id,
-        tool=node.tool,
-        noun=_noun(segment, node),
-        effectful=tool is None or segment.ports.toolbox.is_effectful(tool),
-        status=status if status in SETTLED else _open_as(status),
-        code=row.code,
-        message=str(result.get("message", "")),
-        sentence=_sentence(segment, node, result.get("value")) if status in FULFILLED else "",
-        declined_by=decided_by(state, denial).name if denial is not None else "",
-        reason=str(answer_body(state, denial).get("reason") or "") if denial is not None else "",
-        attempted=row.key is not None,
-        gated=bool(cards),
-        waiting=bool(cards) and cards[-1].status in ("pending", "withdrawn"),
-        **_stood_in(segment, node),
-        **_approved(segment, cards),
-    )
-
-
-def _approved(segment: Segment, cards: list[SuspensionRow]) -> dict[str, Any]:
-    """What people wrote beside the approval, and who edited the call before it."""
-    state = segment.state
-    granted = next((card for card in reversed(cards) if card.status == "approved"), None)
-    if granted is None:
-        return {}
-    edited = dict.fromkeys(decided_by(state, card).name for card in cards if changes_of(state, card))
-    found: dict[str, Any] = {"edited_by": tuple(edited)}
-    if reason := str(answer_body(state, granted).get("reason") or "").strip():
-        found |= {"approved_by": decided_by(state, granted).name, "approved_why": reason}
-    return found
-
-
-def _stood_in(segment: Segment, node: Node) -> dict[str, Any]:
-    """For what the step's tool stands in, and why, as texts say it."""
-    if not node.instead_of:
-        return {}
-    first = segment.state.payload(replace(node, since=1).payload("result")) or {}
-    return {
-        "instead_of": _noun(segment, replace(node, tool=node.instead_of)),
-        "instead_why": str(first.get("message", "")).rstrip(". "),
-        "stand_in": _noun(segment, node),
-    }
-
-
-def _noun(segment: Segment, node: Node) -> str:
-    """What the effect is called: the descriptor's words, never the plan's, which a model may have written."""
-    if node.kind == "approval":
-        return f"the approval “{node.title}”"
-    tool = segment.ports.toolbox.find(node.tool)
-    if tool is None:
-        return node.tool
-    return tool.noun or f"“{tool.title or tool.name}”"
-
-
-def _open_as(status: StepStatus) -> StepStatus:
-    return StepStatus.UNKNOWN if status is StepStatus.UNKNOWN else StepStatus.SKIPPED
-
-
-def _sentence(segment: Segment, node: Node, value: Any) -> str:
-    """The tool's own sentence, or a plain one where it has none or throws."""
-    state = segment.state
-    if node.kind == "approval":
-        return ended(f"Approved: “{node.title}”")
-    tool = segment.ports.toolbox.find(node.tool)
-    if tool is None:
-        return f"{node.tool}: done."
-    called = state.payload(node.payload("args")) or {}
-    if tool.report is not None:
-        with contextlib.suppress(Exception):  # a hook of a tool author cannot cost the run its closing
-            said = tool.report(called.get("args", {}), value)
-            if isinstance(said, str) and said.strip():
-                return said[:_SENTENCE_CHARS_MAX].encode("utf-8", "replace").decode()
-    return f"{tool.title or tool.name}: done."
