@@ -13,10 +13,10 @@ import pytest
 from tests.architecture.house import SRC, source_files
 
 #: The questions. Whoever utters one of these decides whether a call needs a human.
-QUESTIONS = frozenset({"evaluate_tool_policy"})
-#: Who may. The policy itself; the one join; `condor policy explain`, which runs nothing.
+QUESTIONS = frozenset({"evaluate_by_rules", "evaluate_tool_policy"})
+#: Who may. The policy itself; the one join; `condor policy explain` and `condor replay`, which run nothing.
 MAY_ASK = ("condor/core/policy/", "condor/core/compiler/leaves/tool_call.py")
-EXPLAINS = "condor/tools/explain.py"
+EXPLAINS = ("condor/tools/explain.py", "condor/tools/replay.py")
 
 
 def asks(text: str) -> bool:
@@ -39,7 +39,7 @@ def askers() -> list[str]:
 
 def test_one_module_of_the_run_asks_the_policy() -> None:
     """No second place can come to decide, or to forget to."""
-    assert [where for where in askers() if not where.startswith((*MAY_ASK, EXPLAINS))] == []
+    assert [where for where in askers() if not where.startswith((*MAY_ASK, *EXPLAINS))] == []
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from condor.cli.demo_command import demo_command
 from condor.cli.doctor_command import doctor_command
 from condor.cli.look_commands import pending_command, runs_command, show_command
 from condor.cli.policy_command import policy_command
+from condor.cli.replay_command import replay_command
 from condor.cli.run_command import run_command
 from condor.cli.serve_command import serve_command
 from condor.cli.sweep_command import sweep_command
@@ -80,6 +81,7 @@ for _command in (
     runs_command,
     audit_command,
     policy_command,
+    replay_command,
     tools_command,
     serve_command,
     token_command,

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from condor.core.errors import RefusedInput, show
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import BinaryIO
 
 #: Stands for standard input.
@@ -33,17 +35,41 @@ def read_text_file(source: str, what: str) -> str:
     return _decoded(*_read(source, what))
 
 
+def lines_of(source: str, what: str) -> Iterator[bytes]:
+    """The lines of a file, or of standard input for ``-``; one is never longer than a body may be.
+
+    Raises:
+        RefusedInput: missing or unreadable.
+    """
+    from condor.ports.encoding import BODY_BYTES_MAX
+
+    # One byte more tells that a line is too long; whoever reads it as JSON says so.
+    if source == STDIN:
+        while line := sys.stdin.buffer.readline(BODY_BYTES_MAX + 1):
+            yield line
+        return
+    with _opened(source, f"{what} {show(source)}") as file:
+        while line := file.readline(BODY_BYTES_MAX + 1):
+            yield line
+
+
+@contextmanager
+def _opened(source: str, named: str) -> Iterator[BinaryIO]:
+    try:
+        with Path(source).open("rb") as file:
+            yield file
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise RefusedInput(f"{named} cannot be read: {why.lower()}", code="unreadable") from None
+
+
 def _read(source: str, what: str) -> tuple[bytes, str]:
     """The bytes, and what messages call where they are from."""
     if source == STDIN:
         return _bounded(sys.stdin.buffer, what), what
     named = f"{what} {show(source)}"
-    try:
-        with Path(source).open("rb") as file:
-            return _bounded(file, named), named
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise RefusedInput(f"{named} cannot be read: {why.lower()}", code="unreadable") from None
+    with _opened(source, named) as file:
+        return _bounded(file, named), named
 
 
 def read_json_text(given: str, what: str) -> Any:
@@ -79,4 +105,4 @@ def _decoded(body: bytes, what: str) -> str:
         raise RefusedInput(f"{what} is not UTF-8 (byte {error.start})", code="not_utf8") from None
 
 
-__all__ = ["STDIN", "read_json_source", "read_json_text", "read_text_file"]
+__all__ = ["STDIN", "lines_of", "read_json_source", "read_json_text", "read_text_file"]

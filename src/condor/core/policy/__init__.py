@@ -22,6 +22,7 @@ from condor.core.policy.verdict import (
     PolicyContext,
     PolicyVerdict,
     Promotion,
+    evaluate_by_rules,
     evaluate_tool_policy,
 )
 
@@ -42,6 +43,7 @@ __all__ = [
     "ToolDescriptor",
     "destructive_content",
     "effective_tier",
+    "evaluate_by_rules",
     "evaluate_tool_policy",
     "is_destructive_op",
     "is_supervised",

@@ -9,11 +9,14 @@ tool-policy.ts:196).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from condor.core.ids import exact_word
 from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op, is_supervised
-from condor.core.policy.rules import POLICY_RULES, Decision
+from condor.core.policy.rules import POLICY_RULES, Decision, PolicyRule
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 Promotion = Literal[
     "destructive-op",
@@ -104,6 +107,15 @@ def _promotions(call: PolicyCall, context: PolicyContext) -> tuple[Promotion, ..
 
 def evaluate_tool_policy(call: PolicyCall, context: PolicyContext) -> PolicyVerdict:
     """May this call run without a human? (mission: the two-axis gate, tool-policy.ts:182-236)."""
+    return evaluate_by_rules(call, context, POLICY_RULES)
+
+
+def evaluate_by_rules(call: PolicyCall, context: PolicyContext, rules: Sequence[PolicyRule]) -> PolicyVerdict:
+    """What another matrix would say of the call, for a comparison; no run is decided by one.
+
+    Args:
+        rules: searched in order; a call that no row names fails closed.
+    """
     policy_class = _known_class(call.policy_class)
     promotions: tuple[Promotion, ...] = ()
     tier: HitlTier | None = None
@@ -111,13 +123,16 @@ def evaluate_tool_policy(call: PolicyCall, context: PolicyContext) -> PolicyVerd
         promotions = _promotions(call, context)
         tier = HitlTier.HIGH if promotions or exact_word(call.hitl_tier) == HitlTier.HIGH else HitlTier.LOW
     supervised = is_supervised(context.autonomy)
-    # INVARIANT: the last row matches everything, so the search always ends in a row.
     rule = next(
-        row
-        for row in POLICY_RULES
-        if row.policy_class in (None, policy_class)
-        and row.tier in (None, tier)
-        and row.supervised in (None, supervised)
+        (
+            row
+            for row in rules
+            if row.policy_class in (None, policy_class)
+            and row.tier in (None, tier)
+            and row.supervised in (None, supervised)
+        ),
+        # INVARIANT: the last row matches everything, so the search always ends in a row.
+        POLICY_RULES[-1],
     )
     return PolicyVerdict(
         decision=rule.decision,
