@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from condor.core.policy import PolicyRule
     from condor.tools import ToolDescriptor
     from condor.tools.replay import Difference, Judgement, Replay
-    from condor.tools.replay_files import RecordedCall
+    from condor.tools.replay_files import Matrix, RecordedCall
 
 
 @click.command("replay", short_help="Judge recorded calls by a changed policy or changed tools.")
@@ -83,7 +82,7 @@ async def _recorded(home: Path, calls: str | None, run: str | None) -> Sequence[
 
 def _changed(
     home: Path, rules: str | None, tools: str | None
-) -> tuple[Sequence[PolicyRule] | None, Sequence[ToolDescriptor]]:
+) -> tuple[Matrix | None, Sequence[ToolDescriptor]]:
     """The matrix, if another one is given, and the tools to judge by."""
     from condor.cli.reading_input import read_json_source
     from condor.tools.replay_files import rules_from_json, tools_from_json

@@ -100,8 +100,8 @@ def _args(payloads: Mapping[str, bytes], told: Mapping[str, Any]) -> Mapping[str
     name, contract = f"args:{told.get('stepId')}", told.get("contractHash")
     found = _matching(payloads, name, contract)
     if found is None:  # another tool took the step's place, and has arguments of its own
-        later = (key for key in payloads if key.startswith(f"{name}:"))
-        found = next((args for key in later if (args := _matching(payloads, key, contract)) is not None), None)
+        later = (_matching(payloads, key, contract) for key in payloads if key.startswith(f"{name}:"))
+        found = next((args for args in later if args is not None), None)
     return found
 
 

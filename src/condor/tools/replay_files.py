@@ -6,7 +6,7 @@ Law: a line or a row that cannot be read is refused with its place; nothing is l
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 from condor.core.errors import RefusedInput, RegistrationRefused, show
 from condor.core.ids import kind_of
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from condor.core.ids import Json
+
+#: The rows of a policy, in the order in which they are asked.
+Matrix: TypeAlias = "Sequence[PolicyRule]"
 
 DECISIONS: Final = get_args(Decision)
 _DISPATCHES: Final[Mapping[object, bool | None]] = {
@@ -119,7 +122,7 @@ def _call(found: object, where: str) -> RecordedCall:
     )
 
 
-def rules_from_json(found: object, what: str) -> Sequence[PolicyRule]:
+def rules_from_json(found: object, what: str) -> Matrix:
     """A matrix as `condor policy matrix --json` prints it.
 
     Raises:
@@ -203,4 +206,4 @@ def _word_of(words: Any, found: object, where: str) -> Any:
     return words(found)
 
 
-__all__ = ["RecordedCall", "calls_from_lines", "rules_from_json", "tools_from_json"]
+__all__ = ["Matrix", "RecordedCall", "calls_from_lines", "rules_from_json", "tools_from_json"]
