@@ -116,7 +116,8 @@ docs: setup ## write the generated parts of the documentation anew
 .PHONY: crash
 crash: setup ## kill -9 by the hundred, and machines of runs; SEEDS=220
 	@CONDOR_CRASH_SEEDS=$(or $(SEEDS),220) CONDOR_MACHINES=60 CONDOR_MACHINE_STEPS=50 \
-	  $(BIN)/pytest -n 2 --dist load -o faulthandler_timeout=1800 tests/simulation $(PYTEST_ARGS)
+	  $(BIN)/pytest -n 2 --dist load -o faulthandler_timeout=1800 tests/simulation \
+	  tests/postgres/whole/test_crash.py $(PYTEST_ARGS)
 
 .PHONY: broken
 broken: setup ## take behaviours out of a copy of the source; every test that holds one must fail

@@ -213,6 +213,7 @@ async def open_house(
     mode: AuthMode = "development",
     caps: StreamCaps | None = None,
     pack: Any = None,
+    shop: Shop | None = None,
     faults: Faults = no_faults,
     **settings: Any,
 ) -> AsyncIterator[House]:
@@ -220,9 +221,10 @@ async def open_house(
 
     Args:
         pack: instead of the shop's.
+        shop: of another house, to be shared.
     """
     home.mkdir(parents=True, exist_ok=True)  # noqa: ASYNC240 - a test's own directory
-    shop = Shop(home / "ledger.db")
+    shop = shop or Shop(home / "ledger.db")
     async with AsyncExitStack() as stack:
         packs, given = [pack or ShopPack(shop)], Settings(home=home, **settings)
         condor = await stack.enter_async_context(
