@@ -164,7 +164,7 @@ def _pack_of(fhir: FhirStore, home: Path, *, demo: bool, notes: tuple[str, ...])
                 reports=home / "hms" / "reports",
             )
         ),
-        planner=PlaybookPlanner(),
+        planner=PlaybookPlanner(_clinicians()),
         principals=people,
         default_principal=next(who for who in people if who.id == _DEFAULT_PRINCIPAL),
         today=today,
@@ -185,6 +185,15 @@ def _demo_day() -> datetime.date:
         return demo_today()
     except ValueError as error:
         raise RefusedInput(str(error), code="settings") from None
+
+
+def _clinicians() -> dict[str, str]:
+    """How the doctors are called, folded → their reference."""
+    from condor_hms.demo import DEMO_STAFF
+
+    doctors = [member for member in DEMO_STAFF.values() if member.role == "doctor" and member.reference]
+    names = {member.display.removeprefix("Dr ").casefold(): str(member.reference) for member in doctors}
+    return names | {name.split()[-1]: reference for name, reference in names.items()}
 
 
 def _principals() -> tuple[Principal, ...]:

@@ -18,10 +18,11 @@ from condor_hms.catalogue.evidence import (
 from condor_hms.catalogue.hospital import Hospital, reference_of, require_patient
 from condor_hms.catalogue.identity import identity
 from condor_hms.catalogue.specs import CLINICIANS, patient_arg
+from condor_hms.catalogue.terms import ingredient_key
 from condor_hms.catalogue.words import concept_text, plural, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from condor_hms.fhir.port import Resource
 
@@ -41,6 +42,7 @@ def allergy_list_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             "status": allergy_status(found),
             "allergies": [allergy_row(row) for row in found if is_active_allergy(row)],
             "past": [allergy_row(row) for row in past],
+            "bySubstance": _by_substance([row for row in found if is_active_allergy(row)]),
         }
 
     return (
@@ -57,6 +59,16 @@ def allergy_list_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             report=_report,
         )(list_allergies),
     )
+
+
+def _by_substance(allergies: Sequence[Resource]) -> dict[str, dict[str, Any]]:
+    """Substance, folded → its one active entry."""
+    keys: dict[str, list[Resource]] = {}
+    for allergy in allergies:
+        text = allergy_text(allergy)
+        for key in {ingredient_key(text), ingredient_key(text.removesuffix(" protein"))}:
+            keys.setdefault(key, []).append(allergy)
+    return {key: allergy_row(same[0]) for key, same in keys.items() if key and len(same) == 1}
 
 
 def allergy_row(allergy: Resource) -> dict[str, Any]:

@@ -38,6 +38,8 @@ _MOVES = {
     "complete": ("completed", ("active", "on-hold")),
 }
 _STANDING = ("active", "on-hold")
+#: Letters of a word that name it: “rehab” is rehabilitation.
+_WORD_CHARS_MIN = 3
 
 
 def care_plan_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
@@ -141,12 +143,13 @@ def _row(plan: Resource, goals: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _by_word(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """Each word of a title that only one plan has → that plan; ``the`` only one where there is one."""
-    words: dict[str, list[Mapping[str, Any]]] = {}
+    """Each word of a title, or its beginning, that only one plan has → that plan; ``*``: the only one."""
+    words: dict[str, dict[str, Mapping[str, Any]]] = {}
     for row in rows:
-        for word in set(str(row["title"]).casefold().replace("-", " ").split()):
-            words.setdefault(word, []).append(row)
-    found = {word: same[0] for word, same in words.items() if len(same) == 1}
+        for word in str(row["title"]).casefold().replace("-", " ").split():
+            for length in range(min(_WORD_CHARS_MIN, len(word)), len(word) + 1):
+                words.setdefault(word[:length], {})[str(row["reference"])] = row
+    found = {word: next(iter(same.values())) for word, same in words.items() if len(same) == 1}
     return {**found, **({"*": rows[0]} if len(rows) == 1 else {})}
 
 

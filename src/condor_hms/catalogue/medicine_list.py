@@ -38,7 +38,8 @@ def medicine_list_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             "patient": who,
             "status": status or "active,on-hold",
             "medicines": [order_row(order) for order in orders],
-            "byIngredient": _by_ingredient(orders),
+            "byIngredient": _by_ingredient(orders, "active"),
+            "heldByIngredient": _by_ingredient(orders, "on-hold"),
         }
 
     return (
@@ -85,12 +86,23 @@ def order_row(order: Resource) -> dict[str, Any]:
         "text": order_text(order),
         "status": order.get("status", ""),
         "authoredOn": (order.get("authoredOn") or "")[:10],
+        "doseUnit": _dose_unit(order),
     }
 
 
-def _by_ingredient(orders: Sequence[Resource]) -> dict[str, dict[str, Any]]:
-    """Ingredient → its one active order, by its folded name and by its name as written."""
-    active = [order for order in orders if order.get("status") == "active"]
+def _dose_unit(order: Resource) -> str | None:
+    """The UCUM code that its one dose is in."""
+    units = {
+        (rate.get("doseQuantity") or {}).get("code")
+        for dosage in order.get("dosageInstruction") or []
+        for rate in dosage.get("doseAndRate") or []
+    }
+    return next(iter(units)) if len(units) == 1 else None
+
+
+def _by_ingredient(orders: Sequence[Resource], status: str) -> dict[str, dict[str, Any]]:
+    """Ingredient → its one order of a status, by its folded name and by its name as written."""
+    active = [order for order in orders if order.get("status") == status]
     keys: dict[str, list[Resource]] = {}
     for order in active:
         keys.setdefault(ingredient_key(order_name(order)), []).append(order)

@@ -8,10 +8,11 @@ from condor import ArgSpec, PolicyClass, ToolContext, ToolDescriptor, tool
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require_patient
 from condor_hms.catalogue.identity import identity
 from condor_hms.catalogue.specs import CLINICIANS, choice, patient_arg
+from condor_hms.catalogue.terms import problem_name
 from condor_hms.catalogue.words import concept_text, day, plural, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from condor_hms.fhir.port import Resource
 
@@ -31,7 +32,8 @@ def problem_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
         """The patient's problems: the active ones, or those of one status."""
         who = identity(await require_patient(hospital, patient), hospital.today)
         status = clinical_status or "active"
-        return {"patient": who, "status": status, "problems": await problem_rows(hospital, patient, status)}
+        rows = await problem_rows(hospital, patient, status)
+        return {"patient": who, "status": status, "problems": rows, "byName": _by_name(rows)}
 
     return (
         tool(
@@ -55,6 +57,17 @@ def problem_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             report=_report,
         )(list_problems),
     )
+
+
+def _by_name(rows: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """Problem, folded, under the name it is known by and as it is written → the one of that name."""
+    names: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        text = str(row["text"])
+        written = text.partition(" (")[0]
+        for name in {problem_name(part).casefold() for part in (text, written)}:
+            names.setdefault(name, []).append(row)
+    return {name: same[0] for name, same in names.items() if len(same) == 1}
 
 
 async def problem_rows(hospital: Hospital, patient: str, status: str = "active") -> list[dict[str, Any]]:

@@ -131,7 +131,12 @@ def _free_time(
 
 def _value(practitioner: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
     rows = sorted(rows, key=lambda row: str(row["start"]))
-    return {"practitioner": practitioner, "free": rows[:_ROWS_MAX], "more": max(0, len(rows) - _ROWS_MAX)}
+    return {
+        "practitioner": practitioner,
+        "free": rows[:_ROWS_MAX],
+        "byStart": {str(row["start"])[:16]: row for row in rows},
+        "more": max(0, len(rows) - _ROWS_MAX),
+    }
 
 
 def _report(args: Mapping[str, Any], value: Any) -> str:

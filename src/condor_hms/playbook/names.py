@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from condor_hms.playbook.draft import Draft, Word
 
-__all__ = ["Who", "take_identifiers", "take_lower_case_name", "take_who"]
+__all__ = ["Who", "says_something", "take_identifiers", "take_lower_case_name", "take_who"]
 
 #: Words of a name; a longer run is no name.
 _NAME_WORDS_MAX = 5
@@ -126,7 +126,7 @@ def take_lower_case_name(draft: Draft, fillers: Collection[str]) -> str | None:
     joined = all(draft.gap(one, two) == " " for one, two in pairwise(left))
     if not joined or any(not _is_name_like(word) for word in left):
         return None
-    if any(_says_something(word.low) for word in left):
+    if any(says_something(word.low) for word in left):
         return None
     counted = [word for word in left if word.low not in _TITLES and word.low not in _PARTICLES]
     owns = any(word.low.endswith("'s") for word in left[:-1])
@@ -178,7 +178,7 @@ def _is_capitalised(draft: Draft, word: Word, openers: Collection[str]) -> bool:
     if not _opens_sentence(draft, word):
         return True
     low = word.low.removesuffix("'s")
-    return low not in openers and not _says_something(low)
+    return low not in openers and not says_something(low)
 
 
 def _is_compound(draft: Draft, word: Word) -> bool:
@@ -216,11 +216,11 @@ def _with_first_name(draft: Draft, run: list[Word], openers: Collection[str]) ->
     before = _just_before(draft, run) if len(run) == 1 else None
     if before is None or not _is_name_like(before):
         return run
-    surely_none = before.low in openers or _says_something(before.low)
+    surely_none = before.low in openers or says_something(before.low)
     return run if surely_none and before.low not in _ALSO_NAMES else [before, *run]
 
 
-def _says_something(word: str) -> bool:
+def says_something(word: str) -> bool:
     """A verb of requests, a denial or a question: left over it must be seen, never become part of a name."""
     if word in _ALSO_NAMES:
         return False

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from condor_hms.playbook import allergy, discontinue, flag, interactions, lab_orders, prescribe, reads
 from condor_hms.playbook.draft import TEXT_CHARS_MAX, Draft, has_invisible, normalise
+from condor_hms.playbook.formulas import plan_formula
 from condor_hms.playbook.medicines import take_medicines
 from condor_hms.playbook.names import take_identifiers
 from condor_hms.playbook.reading import Reading
@@ -18,7 +19,7 @@ from condor_hms.playbook.refusals import refuse
 from condor_hms.playbook.vocabulary import FLAG_WORDS, POLITE, pattern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from condor.ports.model import PlanningRequest
     from condor_hms.playbook.steps import Plan
@@ -38,13 +39,17 @@ _AGAINST_THE_RULES = pattern(
 class PlaybookPlanner:
     """Plans the kinds of request that ``refusals.KINDS`` lists."""
 
+    def __init__(self, staff: Mapping[str, str] | None = None) -> None:
+        """``staff``: how a clinician is called, folded → ``Practitioner/id``; without it nobody is known."""
+        self._staff = staff or {}
+
     async def plan(self, request: PlanningRequest) -> object:
         """Plan JSON as in the public format.
 
         Raises:
             RequestNotUnderstood: with the part that was not understood, and what can be asked.
         """
-        planned = plan_text(request)
+        planned = plan_text(request, self._staff)
         have = {tool.name for tool in request.tools}
         missing = sorted({step["tool"] for step in planned["steps"]} - have)
         if missing:
@@ -52,7 +57,7 @@ class PlaybookPlanner:
         return planned
 
 
-def plan_text(request: PlanningRequest) -> Plan:
+def plan_text(request: PlanningRequest, staff: Mapping[str, str]) -> Plan:
     """The plan of one request; see ``PlaybookPlanner.plan``."""
     text = normalise(request.text)
     if not text:
@@ -64,6 +69,9 @@ def plan_text(request: PlanningRequest) -> Plan:
     draft = Draft(text)
     if draft.has(_AGAINST_THE_RULES):
         raise refuse("the rules of approval are not mine to change")
+    known = plan_formula(text, request.today, staff)
+    if known is not None:
+        return known
     polite = bool(draft.take_all(POLITE))
     reading = Reading(draft=draft, today=request.today, known=take_identifiers(draft, request.today))
     return _kind_of(reading, polite=polite)(reading)

@@ -136,3 +136,8 @@ async def test_a_tool_can_be_explained_and_reported(desk: Desk, row: dict[str, A
         assert tool.preview is not None
     if row["policy_class"] not in ("read", "exec"):
         assert tool.reconcile is not None
+
+
+def test_every_card_tool_of_the_hospital_draws_its_card() -> None:
+    """A ``.card`` tool without ``ui_card`` fails here."""
+    assert [tool.name for tool in TOOLS if tool.name.endswith(".card") and not tool.ui_card] == []

@@ -12,11 +12,9 @@ from tests.hms.playbook.test_playbook_properties import plan_or_refusal
 
 #: Another object of a verb that stops or removes.
 NOT_A_STOP = """
-Remove Melissa Smith's metformin allergy
 Cancel Helen Coleman's amlodipine allergy
 Stop Melissa Smith's metformin allergy
 Discontinue the penicillin allergy of Melissa Smith
-remove melissa smith's metformin allergy
 Remove Metformin Allergy for Melissa Smith
 Remove the metformin intolerance from Melissa Smith's record
 Remove metformin from Melissa Smith's allergies
@@ -27,7 +25,6 @@ Take Melissa Smith's penicillin allergy off
 Remove Melissa Smith's metformin rash
 Cancel Melissa Smith's metformin allergy, entered by mistake
 Remove Melissa Smith's allergy to metformin because it was an error
-Delete Melissa Smith's metformin allergy
 Void Melissa Smith's penicillin allergy
 Melissa Smith's metformin allergy is wrong, please remove
 Melissa Smith - metformin allergy - remove
@@ -38,7 +35,6 @@ Stop flagging Helen Coleman as a falls risk
 Stop the falls flag for Helen Coleman
 Cancel Helen Coleman's falls risk flag
 Discontinue Helen Coleman's infection control flag
-Cancel Helen Coleman's appointment
 Cancel her appointment
 Cancel Melissa Smith's appointment because of metformin
 Cancel Melissa Smith's metformin appointment
@@ -74,7 +70,6 @@ Cancel Melissa Smith's flu vaccination
 Cancel Melissa Smith's vaccination, she is on metformin
 Stop Melissa Smith's vaccination
 Stop Melissa Smith's care plan
-Cancel Melissa Smith's cardiac rehab plan
 Stop Melissa Smith's diet
 Stop Helen Coleman's physiotherapy
 Stop Helen Coleman's dialysis
@@ -139,7 +134,6 @@ Stop Melissa Smith's new metformin dose
 Remove Helen Coleman's celecoxib refills
 Stop everyone's metformin
 Stop metformin on ward 3
-Take Helen Coleman's celecoxib off hold
 Take the hold off Helen Coleman's celecoxib
 Take Helen Coleman off the celecoxib trial
 Get Helen Coleman off the celecoxib study list
@@ -202,7 +196,6 @@ Begin stopping Melissa Smith's metformin
 Start reducing Melissa Smith's metformin
 Start Melissa Smith off metformin
 Put Melissa Smith off metformin
-Put Melissa Smith's metformin on hold
 Put a hold on Melissa Smith's metformin
 Put an alert on Melissa Smith's metformin
 Prescribe Melissa Smith an alternative to metformin
@@ -219,7 +212,6 @@ Add amlodipine 5 mg od po as tried before for Melissa Smith
 
 #: Another object of a verb that records, or an allergy that is not to be recorded.
 NOT_AN_ALLERGY = """
-Record that John Hernandez takes ibuprofen
 Record that John Hernandez is on ibuprofen
 Note that John Hernandez takes cetirizine for his allergy
 Record that John Hernandez takes cetirizine for his allergies
@@ -231,7 +223,6 @@ Record that Melissa Smith has a family history of penicillin allergy
 Record Melissa Smith's penicillin allergy as history
 Record that Melissa Smith's penicillin allergy has resolved
 Note that Melissa Smith's penicillin allergy is wrong
-Mark Melissa Smith's penicillin allergy as resolved
 Mark Melissa Smith's penicillin allergy as entered in error
 Put Melissa Smith's penicillin allergy on hold
 Record Melissa Smith's penicillin allergy test
@@ -245,7 +236,6 @@ Add a penicillin allergy appointment for Melissa Smith
 Delete the note about Melissa Smith's penicillin allergy
 Save Melissa Smith's allergy list
 Record a reaction to the penicillin allergy letter for Melissa Smith
-Record a flu vaccination for Melissa Smith
 Record a potassium of 5.2 for John Hernandez
 Add diabetes to John Hernandez's problems
 Note that Melissa Smith tolerates penicillin despite her allergy
@@ -330,6 +320,16 @@ Request an HbA1c leaflet for Melissa Smith
 
 #: The right object: what the same verbs do when they have theirs.
 CONTROLS = {
+    "Remove Melissa Smith's metformin allergy": "allergy.update",
+    "remove melissa smith's metformin allergy": "allergy.update",
+    "Delete Melissa Smith's metformin allergy": "allergy.update",
+    "Cancel Helen Coleman's appointment": "appointment.update",
+    "Cancel Melissa Smith's cardiac rehab plan": "treatment.cancel",
+    "Take Helen Coleman's celecoxib off hold": "medication.update",
+    "Put Melissa Smith's metformin on hold": "medication.update",
+    "Record that John Hernandez takes ibuprofen": "medication.statement.record",
+    "Mark Melissa Smith's penicillin allergy as resolved": "allergy.update",
+    "Record a flu vaccination for Melissa Smith": "immunization.record",
     "Remove Helen Coleman's celecoxib": "medication.discontinue",
     "Cancel Helen Coleman's celecoxib order": "medication.discontinue",
     "Cancel the prescription of celecoxib for Helen Coleman": "medication.discontinue",

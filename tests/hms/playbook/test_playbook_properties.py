@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from condor import RequestNotUnderstood
 from condor.core.plan import parse_plan
 from condor_hms.playbook import PlaybookPlanner
-from tests.hms.playbook.test_corpus import CORPUS, ROWS, asked, brief
+from tests.hms.playbook.test_corpus import CORPUS, ROWS, STAFF, asked, brief
 
 ARGUMENTS = {row["name"]: {arg["name"] for arg in row["args"]} for row in ROWS}
 #: Tools that write; everything else only reads.
@@ -45,10 +45,24 @@ FREQUENCIES = {
 ROUTES = {"po": "oral", "orally": "oral", "by mouth": "oral", "iv": "iv", "subcut": "sc", "inhaled": "inh"}
 
 
+#: Arguments that are somebody's own words, to the end of the request: they may hold anything.
+OWN_WORDS = {"text", "message", "description", "activities"}
+
+
+def quotes(case: dict[str, Any]) -> bool:
+    """Whether a request hands on somebody's own words."""
+    return any(
+        name in OWN_WORDS and not isinstance(value, dict)
+        for step in case["plan"]
+        for args in step.values()
+        for name, value in args.items()
+    )
+
+
 def plan_or_refusal(text: str) -> list[dict[str, Any]] | None:
     """The steps; None when refused. Anything else that is raised is a failure of the test."""
     try:
-        plan = asyncio.run(PlaybookPlanner().plan(asked(text)))
+        plan = asyncio.run(PlaybookPlanner(STAFF).plan(asked(text)))
     except RequestNotUnderstood:
         return None
     parse_plan(plan)
@@ -125,7 +139,7 @@ def test_a_prescription_says_what_was_said(
 
 
 @given(
-    case=st.sampled_from([case["text"] for case in CORPUS["planned"]]),
+    case=st.sampled_from([case["text"] for case in CORPUS["planned"] if not quotes(case)]),
     tail=st.sampled_from(
         [
             " and book a follow-up",
@@ -182,6 +196,9 @@ def test_how_it_is_typed_makes_no_other_plan(how: str, said: Callable[[str], str
     """Case, politeness, quotes and blanks change nothing; at most the request is not understood."""
     refused = []
     for case in CORPUS["planned"]:
+        # A record's id is written as it is; own words stay as they are, the thanks in them too.
+        if "/" in case["text"] or (quotes(case) and how in ("please at the end", "thanks")):
+            continue
         steps = plan_or_refusal(said(case["text"]))
         if steps is None:
             refused.append(case["text"])

@@ -1,0 +1,39 @@
+"""Formulas: whole sentences for the tools that are asked for in a few set ways.
+
+Law: a formula matches the whole request or not at all, so that nothing of it is left over unseen.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from condor_hms.playbook.formulas.letters import LETTERS
+from condor_hms.playbook.formulas.medicines import MEDICINES
+from condor_hms.playbook.formulas.office import OFFICE
+from condor_hms.playbook.formulas.reading import READING
+from condor_hms.playbook.formulas.record import RECORD
+from condor_hms.playbook.formulas.sentence import match_formula
+
+if TYPE_CHECKING:
+    import datetime
+    from collections.abc import Mapping
+
+    from condor_hms.playbook.steps import Plan
+
+__all__ = ["FORMULAS", "plan_formula"]
+
+#: In the order in which they are tried: what has more in it comes first.
+FORMULAS = (*LETTERS, *OFFICE, *MEDICINES, *RECORD, *READING)
+
+
+def plan_formula(text: str, today: datetime.date, staff: Mapping[str, str]) -> Plan | None:
+    """The plan of a request that is one of the sentences; None where it is none of them.
+
+    Args:
+        text: normalised.
+        staff: how clinicians are called, folded → ``Practitioner/id``.
+
+    Raises:
+        RequestNotUnderstood: it is one of them, with a part that cannot be.
+    """
+    return match_formula(FORMULAS, text, today, staff)

@@ -1,0 +1,140 @@
+"""Sentences that write to somebody, alone or at the end of other things.
+
+Rule: a message that tells of what else was done quotes the record. Where a part of it was not done, there is
+no message, and a person writes one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from condor_hms.playbook.formulas.medicines import medicine_list, new_dose
+from condor_hms.playbook.formulas.record import plan_of
+from condor_hms.playbook.formulas.sentence import Formula, Said
+from condor_hms.playbook.steps import PATIENT, Plan, plan, reference, step
+
+__all__ = ["LETTERS"]
+
+_WRITE = r"(?P<channel>text|sms|e-?mail|message)"
+_DO = r"(?: and (?:that )?{they} should (?P<do>[^\0]{3,80}?))?"
+_WITH = r"(?: with (?P<other>[a-z]{4,30}))?"
+_STILL_ON = r"(?:still on|confirmed)"
+_VISIT = r"(?:to an appointment with|to see) {clinician} (?:on )?{when} at {time} by {channel}"
+_DOSE = r"(?P<value>\d+(?:\.\d+)?)(?: ?(?P<unit>mg|mcg|g))?"
+
+
+def _text(*parts: Any) -> dict[str, Any]:
+    """A text made of parts; see docs/plans.md."""
+    return {"$text": list(parts)}
+
+
+def _message(said: Said) -> Plan:
+    args = {"recipient": PATIENT, "channel": said.channel(), "message": said.text("text")}
+    return plan(said.search(), step("s2", "communication.send", args, after=("s1",)))
+
+
+def _still_on(said: Said) -> Plan:
+    day = said.coming()
+    found = {"patient": PATIENT, "from": day, "to": day}
+    wanted = said.why("do")
+    tail = f" Please {wanted}." if wanted else ""
+    message = _text(
+        "Your appointment on ",
+        reference("s2", "next", "said"),
+        " with ",
+        reference("s2", "next", "with"),
+        f" is confirmed.{tail}",
+    )
+    args = {"recipient": PATIENT, "channel": said.channel(), "message": message}
+    return plan(
+        said.search(),
+        step("s2", "appointment.search.card", found, after=("s1",)),
+        step("s3", "communication.send", args, after=("s2",)),
+    )
+
+
+def _change_cancel_and_tell(said: Said) -> Plan:
+    """A new dose, the end of a plan, and a letter about both."""
+    update = {
+        **new_dose(said),
+        "reason": f"With {said.text('other')}" if said.has("other") else said.why("why"),
+    }
+    checked = {
+        "patient": PATIENT,
+        "medication": said.text("drug").capitalize(),
+        "dose_value": update["dose_value"],
+        "dose_unit": update["dose_unit"],
+    }
+    message = _text(reference("s4", "forPatient"), " ", reference("s5", "forPatient"))
+    cancel = {"plan": plan_of(said, "s5a"), "reason": said.why()}
+    letter = {"recipient": PATIENT, "channel": said.channel(), "message": message}
+    return plan(
+        said.search(),
+        medicine_list(),
+        step("s3", "interaction.check", checked, after=("s2",)),
+        step("s4", "medication.update", update, after=("s3",)),
+        step("s5a", "treatment.list.card", {"patient": PATIENT}, after=("s1",)),
+        # A no to the cancellation is no reason to leave the dose as it is.
+        {**step("s5", "treatment.cancel", cancel, after=("s5a",)), "onDeny": "skip"},
+        step("s6", "communication.send", letter, after=("s4", "s5")),
+    )
+
+
+def _remind(said: Said) -> Plan:
+    found = {"patient": PATIENT, "from": said.today.isoformat()}
+    args = {"appointment": reference("s2", "next", "reference"), "channel": said.channel()}
+    return plan(
+        said.search(),
+        step("s2", "appointment.search.card", found, after=("s1",)),
+        step("s3", "appointment.remind", args, after=("s2",)),
+    )
+
+
+def _invite(said: Said) -> Plan:
+    args = {
+        "patient": PATIENT,
+        "practitioner": said.clinician(),
+        "start": f"{said.coming()}T{said.time()}:00Z",
+        "channel": said.channel(),
+    }
+    return plan(said.search(), step("s2", "appointment.invite", args, after=("s1",)))
+
+
+LETTERS: tuple[Formula, ...] = (
+    Formula.of(
+        "medication.update treatment.cancel communication.send",
+        _change_cancel_and_tell,
+        rf"{{who}} is on {{drug}} \d+(?: ?mg)?{_WITH} - (?:drop|reduce|change|increase) it to "
+        rf"{_DOSE},? (?P<often>[a-z0-9 ]{{2,30}}?), cancel {{their}} (?P<plan>[a-z][a-z -]{{2,40}}?) plan "
+        rf"(?:since|because) {{why}}, and let (?:her|him|them) know by {{channel}}",
+        rf"(?:drop|reduce|change|increase) {{whose}} {{drug}} to {_DOSE},? (?P<often>[a-z0-9 ]{{2,30}}?)"
+        rf"{_WITH}, cancel {{their}} (?P<plan>[a-z][a-z -]{{2,40}}?) plan (?:since|because) {{why}},?"
+        rf" and (?:tell (?:her|him|them)|let (?:her|him|them) know) by {{channel}}",
+    ),
+    Formula.of(
+        "communication.send",
+        _still_on,
+        rf"{_WRITE} {{who}} that {{their}} appointment (?:on )?{{when}}(?: at {{time}})? is {_STILL_ON}{_DO}",
+        rf"let {{who}} know by {{channel}} that {{their}} appointment (?:on )?{{when}}(?: at {{time}})? is "
+        rf"{_STILL_ON}{_DO}",
+    ),
+    Formula.of(
+        "appointment.remind",
+        _remind,
+        r"remind {who} (?:of|about) {their} (?:next )?appointment by {channel}",
+        r"send {who} a reminder (?:of|about|for) {their} (?:next )?appointment by {channel}",
+    ),
+    Formula.of(
+        "appointment.invite",
+        _invite,
+        r"invite {who} " + _VISIT,
+        r"send {who} an invitation " + _VISIT,
+    ),
+    Formula.of(
+        "communication.send",
+        _message,
+        rf"{_WRITE} {{who}}: {{text}}",
+        r"send {who} an? {channel} (?:saying|that says):? {text}",
+        r"(?:send|write) an? {channel} to {who}: {text}",
+    ),
+)

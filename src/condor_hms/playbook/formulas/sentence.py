@@ -1,0 +1,250 @@
+"""The grammar of formulas: small words for who, when, why, and how a sentence is matched.
+
+Rule 1: a name is a name: no verb of a request, no thing of a record, no denial stands in it.
+Rule 2: a reason or a question is taken over as typed, and may hold no second request. A message, a note and a
+task are the text of somebody and may hold anything.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from condor_hms.catalogue.terms import MEDICINES, ingredient_key
+from condor_hms.playbook.dates import DATE, read_date
+from condor_hms.playbook.medicines import names_a_thing
+from condor_hms.playbook.names import says_something
+from condor_hms.playbook.objects import THINGS
+from condor_hms.playbook.reading import is_plain_text
+from condor_hms.playbook.refusals import refuse, refuse_part
+from condor_hms.playbook.steps import Step, search_step
+from condor_hms.playbook.vocabulary import POLITE, words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from condor_hms.playbook.steps import Plan
+
+__all__ = ["Formula", "Said", "match_formula"]
+
+_WORD = r"[^\W\d_][\w'-]*"
+_NAME = rf"{_WORD}(?: {_WORD}){{0,3}}?"
+_TITLE = r"(?:(?:mr|mrs|ms|miss|dr)\.? )?"
+_NUMBER = r"[a-z]{2,6}-\d{3,12}"
+_MONTHS = "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
+_MONTH = rf"(?:{_MONTHS}|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+_DAY = rf"today|tomorrow|\d{{4}}-\d\d-\d\d|\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?: \d{{4}})?"
+#: What a formula writes in braces → the pattern it stands for.
+_MACROS = {
+    "who": rf"{_TITLE}(?P<who>{_NAME}(?: \(?(?:mrn )?{_NUMBER}\)?)?|{_NUMBER})",
+    "whose": rf"{_TITLE}(?P<who>{_NAME})(?:'s|(?<=s)')",
+    "clinician": rf"(?P<clinician>(?:dr\.? |doctor )?{_WORD}(?: {_WORD})??)",
+    "ref": r"(?P<ref>[A-Z][A-Za-z]{2,40}/[A-Za-z0-9.-]{0,63}[A-Za-z0-9])",
+    "date": rf"(?P<date>{DATE}|today|yesterday)",
+    "when": rf"(?P<when>{_DAY})",
+    "time": r"(?P<time>\d{1,2}(?:[:.]\d\d)?(?: ?[ap]\.?m\.?)?)",
+    "why": r"(?P<why>[^\0]{3,300}?)",
+    "text": r"(?P<text>.{3,1000}?)",
+    "drug": r"(?P<drug>[^\W\d_][\w/-]{2,30}(?: [^\W\d_][\w/-]{2,20})??)",
+    "their": r"(?:her|his|their|the)",
+    "they": r"(?:she|he|they)",
+    "because": r"(?:,? ?(?:because(?: of)?|since|as|due to|for|reason:?)|[:,-]) ?",
+    "channel": r"(?P<channel>sms|text(?: message)?|e-?mail|letter|post|(?:the )?(?:patient )?portal)",
+    "show": r"(?:(?:show|give|get|find|list|see|tell)(?: me)?(?: all)?(?: of)?|what (?:are|is)|open|look up)",
+    "document": r"(?P<document>discharge summary|progress note|summary of episode|referral (?:note|letter))",
+}
+_CHANNELS = {
+    "sms": "sms",
+    "text": "sms",
+    "email": "email",
+    "letter": "letter",
+    "post": "letter",
+    "portal": "portal",
+}
+_DOCUMENTS = {
+    "discharge summary": "18842-5",
+    "progress note": "11506-3",
+    "summary of episode": "34133-9",
+    "referral note": "57133-1",
+    "referral letter": "57133-1",
+}
+_LEADING = re.compile(rf"(?:(?:{POLITE.pattern})[\s,]*)+", re.IGNORECASE)
+_TRAILING = re.compile(
+    r"(?:[\s,.!]*(?:please|pls|thanks(?: a lot)?|thank you|cheers|now))*[\s.!]*$", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Formula:
+    """One way to ask for one thing, in several sentences."""
+
+    #: What it plans for; a tool's name, or several.
+    name: str
+    #: Sentences: patterns with ``{macros}``; in lower case, matched whole.
+    sentences: tuple[re.Pattern[str], ...]
+    plan: Callable[[Said], Plan]
+    #: Whether it changes something: a question is then no request.
+    does: bool = True
+
+    @classmethod
+    def of(cls, name: str, plan: Callable[[Said], Plan], *sentences: str, does: bool = True) -> Formula:
+        """From sentences as they are written in the tables."""
+        return cls(name=name, sentences=tuple(map(_compiled, sentences)), plan=plan, does=does)
+
+
+def _compiled(sentence: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"\{([a-z]+)\}", lambda match: _MACROS[match[1]], sentence), re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Said:
+    """What a sentence said, part by part."""
+
+    parts: Mapping[str, str | None]
+    today: datetime.date
+    staff: Mapping[str, str]
+
+    def has(self, name: str) -> bool:
+        """Whether the part was said."""
+        return bool(self.parts.get(name))
+
+    def text(self, name: str) -> str:
+        """A part as it was typed; empty where it was not said."""
+        return (self.parts.get(name) or "").strip()
+
+    def why(self, name: str = "why") -> str | None:
+        """A reason as typed.
+
+        Raises:
+            RequestNotUnderstood: another request is in it.
+        """
+        said = self.text(name).strip(" .,;")
+        if said and not is_plain_text(said):
+            raise refuse_part(said, "I do one thing at a time")
+        return said or None
+
+    def search(self) -> Step:
+        """The step that finds the patient."""
+        return search_step(re.sub(r"[()]|\bmrn\b ?", "", self.text("who"), flags=re.IGNORECASE).strip())
+
+    def clinician(self) -> str | None:
+        """Who a clinician's name is; None where nobody here is called so, and it is asked for."""
+        name = re.sub(r"^(?:dr\.?|doctor) ", "", self.text("clinician").lower())
+        return self.staff.get(name)
+
+    def past(self, name: str = "date") -> str | None:
+        """A day up to today."""
+        said = self.text(name).lower()
+        if not said:
+            return None
+        if said in ("today", "yesterday"):
+            return (self.today - datetime.timedelta(days=said == "yesterday")).isoformat()
+        found = read_date(said, self.today)
+        if found is None:
+            raise refuse_part(said, "give a date up to today")
+        return found
+
+    def coming(self, name: str = "when") -> str | None:
+        """A day from today on; without a year the next one of that name."""
+        said = self.text(name).lower()
+        if not said:
+            return None
+        if said in ("today", "tomorrow"):
+            return (self.today + datetime.timedelta(days=said == "tomorrow")).isoformat()
+        if re.fullmatch(r"\d{4}-\d\d-\d\d", said):
+            return said
+        day, month, *year = re.sub(r"(?<=\d)(?:st|nd|rd|th)| of(?= )", "", said).split()
+        number = next(index for index, word in enumerate(_MONTH_NAMES, 1) if month.startswith(word))
+        try:
+            found = datetime.date(int(year[0]) if year else self.today.year, number, int(day))
+            if not year and found < self.today:
+                found = found.replace(year=found.year + 1)
+        except ValueError:
+            raise refuse_part(said, "it is no date") from None
+        return found.isoformat()
+
+    def time(self) -> str:
+        """``09:30``.
+
+        Raises:
+            RequestNotUnderstood: there is no such time.
+        """
+        said = self.text("time").lower().replace(".", ":").replace(":m", "m").rstrip(":")
+        match = re.fullmatch(r"(\d{1,2})(?::(\d\d))?(?: ?([ap]):?m:?)?", said)
+        hour, minute = (int(match[1]), int(match[2] or 0)) if match else (99, 0)
+        if match and match[3]:
+            hour = hour % 12 + (12 if match[3] == "p" else 0)
+        if hour > 23 or minute > 59:
+            raise refuse_part(self.text("time"), "it is no time of day")
+        return f"{hour:02}:{minute:02}"
+
+    def channel(self) -> str | None:
+        """The channel's code."""
+        said = self.text("channel").lower().replace("-", "")
+        return next((code for word, code in _CHANNELS.items() if word in said), None)
+
+    def document(self) -> str | None:
+        """The document's LOINC code."""
+        return _DOCUMENTS.get(self.text("document").lower())
+
+    def code(self, name: str, table: Mapping[str, str]) -> str | None:
+        """What a part means by a table of patterns; None where it was not said."""
+        said = self.text(name).lower()
+        if not said:
+            return None
+        found = next((code for shape, code in table.items() if re.fullmatch(shape, said)), None)
+        if found is None:
+            raise refuse(f"“{said}” is none of those I know")
+        return found
+
+
+_MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def match_formula(
+    formulas: Iterable[Formula], text: str, today: datetime.date, staff: Mapping[str, str]
+) -> Plan | None:
+    """The plan of the first formula that a request is; None where it is none of them."""
+    lead = _LEADING.match(text)
+    whole = text[lead.end() :] if lead else text
+    asked = _TRAILING.sub("", whole)
+    is_question = asked.endswith("?")
+    asked = asked.removesuffix("?").rstrip()
+    for formula in formulas:
+        for sentence in formula.sentences:
+            # Somebody's own words go to the end of the request, with every sign of them.
+            quotes = "text" in sentence.groupindex
+            match = sentence.fullmatch(whole if quotes else asked)
+            if match is None or not _is_about_somebody(match):
+                continue
+            if formula.does and is_question and lead is None and not quotes:
+                raise refuse("a question is no order; say it as a request, or ask about the record")
+            return formula.plan(Said(parts=match.groupdict(), today=today, staff=staff))
+    return None
+
+
+def _is_about_somebody(match: re.Match[str]) -> bool:
+    """Whether what stands in the place of a name, a medicine or a problem can be one."""
+    parts = match.groupdict()
+    if parts.get("who") is not None:
+        named = _words(parts["who"].replace("MRN", ""))
+        if any(says_something(word) or word in _NOBODY or names_a_thing(word) for word in named):
+            return False
+    if any(word in THINGS for word in _words(parts.get("drug") or "")):
+        return False
+    if ingredient_key(parts.get("test") or "") in MEDICINES:
+        return False
+    return not any(word in THINGS or names_a_thing(word) for word in _words(parts.get("problem") or ""))
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"[^\W\d_][\w'-]*", text.lower())
+
+
+_NOBODY = words(
+    "a an the this that my our her his their she he they him them it me us you and or of for with to on in "
+    "at by off out up down into onto over under from about all every everyone everybody someone nobody "
+    "patient patients who whom whose"
+)
