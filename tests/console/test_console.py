@@ -12,11 +12,13 @@ import os
 import re
 import shutil
 import subprocess
+import unicodedata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from condor.cli.visible import visible
 from condor.console import BUILT
 from condor_hms.pack import PACK
 from tests.console.odd import PEOPLE, OddPack
@@ -154,12 +156,34 @@ def test_the_first_load_is_small(built: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_sources_are_typed(built: Path) -> None:
-    """TypeScript, strict."""
-    checked = subprocess.run(
-        ["npm", "run", "--silent", "check"], cwd=WEB, capture_output=True, text=True, check=False
+@pytest.mark.parametrize("script", ["check", "test"])
+def test_the_sources(built: Path, script: str) -> None:
+    """TypeScript, strict; and what decides what is shown, without a browser."""
+    ran = subprocess.run(
+        ["npm", "run", "--silent", script], cwd=WEB, capture_output=True, text=True, check=False
     )
-    assert checked.returncode == 0, checked.stdout
+    assert ran.returncode == 0, f"{ran.stdout}\n{ran.stderr}"
+
+
+def test_what_is_hidden_is_the_same_everywhere() -> None:
+    """Console and terminal name the same characters, for every code point that both know."""
+    lacking(build_script().missing())
+    source = (WEB / "src" / "visible.ts").read_text(encoding="utf-8")
+    (pattern,) = re.findall(r"^  /(\[.+\])/gu;$", source, re.MULTILINE)
+    told = subprocess.run(
+        ["node", "-e", _TELL_HIDDEN, pattern], capture_output=True, text=True, check=True
+    ).stdout
+    theirs = {int(code) for code in told.split()}
+    known = {code for code in range(0x110000) if unicodedata.category(chr(code)) != "Cn"}
+    ours = {code for code in known if visible(chr(code)) != chr(code)}
+    assert ours == theirs & known
+
+
+#: Every code point that the pattern takes.
+_TELL_HIDDEN = """
+const hidden = new RegExp(`^${process.argv[1]}$`, "u");
+for (let code = 0; code < 0x110000; code++) if (hidden.test(String.fromCodePoint(code))) console.log(code);
+"""
 
 
 def test_the_lock_names_no_host() -> None:

@@ -10,7 +10,7 @@ import { get, post, Problem, readProblem } from "./api";
 import { chatOf, isOpened, latestRun, loadChat, newChatId, type RunMessage } from "./chats";
 import { onChange, onReturn } from "./live";
 import { RunAnswer } from "./message";
-import { Moment, RunChip, Seen, Waiting, Fault } from "./parts";
+import { Empty, Moment, RunChip, Seen, Waiting, Fault } from "./parts";
 import { reread, useMe } from "./queries";
 import { TERMINAL, type RunLine } from "./wire";
 import { isActive, words } from "./words";
@@ -121,7 +121,7 @@ function OpenedChat({ chatId }: { chatId: string }) {
     loadChat(chatId).then(setOpened, setFault);
   }, [chatId]);
   useEffect(load, [load]);
-  if (opened !== null) return <Conversation key={opened.chat === chatOf(chatId) ? "same" : "new"} {...opened} />;
+  if (opened !== null) return <Conversation {...opened} />;
   return fault === null ? <Waiting /> : <Fault fault={fault} retry={load} />;
 }
 
@@ -133,7 +133,7 @@ function Conversation({ chat, owner }: { chat: Chat<RunMessage>; owner: RunLine[
   const isForeign = owner !== null && owner.id !== me.principal;
   const cut = !isBusy && isActive(runStatus);
   useTruth(chat, isBusy, cut);
-  const end = useFollowing(messages);
+  useFollowing(messages);
   return (
     <div className="chat">
       <h1 className="sr-only">{words.nav.ask}</h1>
@@ -148,7 +148,7 @@ function Conversation({ chat, owner }: { chat: Chat<RunMessage>; owner: RunLine[
             <RunAnswer key={message.id} message={message} answered={() => takeUp(chat)} />
           ),
         )}
-        <div ref={end} />
+        {messages.length === 0 && !isBusy && error === undefined && <Empty>{said.nothing}</Empty>}
       </div>
       <div className={`chat-foot ${runStatus === "suspended" ? "resting" : ""}`}>
         {error !== undefined && !cut && <SendFault fault={error} />}
@@ -248,7 +248,6 @@ function useTruth(chat: Chat<RunMessage>, isBusy: boolean, cut: boolean) {
 
 /** Keep the end in view while it grows, but not under a reader who has scrolled away from it. */
 function useFollowing(messages: RunMessage[]) {
-  const end = useRef<HTMLDivElement>(null);
   const near = useRef(true);
   useEffect(() => {
     const measure = () => {
@@ -260,7 +259,6 @@ function useFollowing(messages: RunMessage[]) {
   const waits = latestRun(messages).runStatus === "suspended";
   useEffect(() => {
     // A card is read from its top.
-    if (near.current && !waits) end.current?.scrollIntoView({ block: "end" });
+    if (near.current && !waits) window.scrollTo({ top: document.body.scrollHeight });
   }, [messages, waits]);
-  return end;
 }

@@ -70,8 +70,9 @@ export async function loadChat(id: string): Promise<{ chat: Chat<RunMessage>; ow
   }
   chats.delete(id);
   const chat = chatOf(id, messages);
-  // The latest run is the stream that the chat takes up.
-  if (runs.length > 0) void chat.resumeStream();
+  // The latest run is the stream that the chat takes up; a chat that is not in the list may have one too.
+  const taken = chat.resumeStream();
+  if (runs.length === 0) await taken;
   return { chat, owner };
 }
 

@@ -7,7 +7,7 @@ import { memo, useDeferredValue, useMemo, useState } from "react";
 import { SuspendCard } from "./card";
 import { ago, left, useHalfMinute } from "./moments";
 import { Chip, Empty, Fault, Seen, Waiting } from "./parts";
-import { cardQuery, inboxQuery } from "./queries";
+import { cardQuery, CARDS_MAX, inboxQuery, pickedQuery } from "./queries";
 import { visible, visibleWord } from "./visible";
 import { words } from "./words";
 import type { Card } from "./wire";
@@ -23,6 +23,18 @@ interface Filters {
   age: string;
   requester: string;
   mine: boolean;
+}
+
+/** What the server can pick by, for an inbox that is longer than is loaded. */
+function pickedBy({ tool, tier, kind, requester, age }: Filters): { [name: string]: string } {
+  const before = (hours: number) => new Date(Math.floor(Date.now() / 60_000) * 60_000 - hours * HOUR_MS).toISOString();
+  const ages: { [age: string]: [string, string] } = {
+    fresh: ["openedFrom", before(1)],
+    hour: ["openedUntil", before(1)],
+    day: ["openedUntil", before(24)],
+  };
+  const wanted: [string, string][] = [["tool", tool], ["tier", tier], ["kind", kind], ["requester", requester], ages[age] ?? ["", ""]];
+  return Object.fromEntries(wanted.filter(([, value]) => value !== ""));
 }
 
 const ALL: Filters = { tool: "", tier: "", kind: "", patient: "", age: "", requester: "", mine: false };
@@ -47,10 +59,13 @@ export function fits(card: Card, filters: Filters, now: number): boolean {
 
 export function InboxPage() {
   const { suspendId } = useParams({ strict: false });
-  const inbox = useQuery(inboxQuery);
+  const all = useQuery(inboxQuery);
   const [filters, setFilters] = useState(ALL);
   const wanted = useDeferredValue(filters);
   const now = useHalfMinute();
+  // A list that is whole is picked from here; one that is not, by the server.
+  const isWhole = (all.data?.length ?? 0) < CARDS_MAX;
+  const inbox = useQuery(pickedQuery(isWhole ? {} : pickedBy(wanted)));
   const cards = useMemo(() => inbox.data ?? [], [inbox.data]);
   const shown = useMemo(() => cards.filter((card) => fits(card, wanted, now)), [cards, wanted, now]);
 
@@ -61,7 +76,7 @@ export function InboxPage() {
           {said.title} <span className="dim">{inbox.data !== undefined && said.count(shown.length, cards.length)}</span>
         </h1>
         <p className="dim">{said.about}</p>
-        <FilterBar cards={cards} filters={filters} change={setFilters} />
+        <FilterBar cards={all.data ?? []} filters={filters} change={setFilters} />
       </header>
       <div className="inbox-columns">
         <nav aria-label={said.list} className="inbox-list">

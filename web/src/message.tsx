@@ -6,6 +6,7 @@ import { memo, type ReactNode } from "react";
 import { SuspendCard } from "./card";
 import { cardOf, SUSPEND_TOOL, type RunMessage } from "./chats";
 import { Chip, RunChip, Section, Seen, StepChip, Value } from "./parts";
+import { useToolTitles } from "./queries";
 import { isActive, words } from "./words";
 import type { Json, Notice, Plan, PlanStep, StepStatus } from "./wire";
 
@@ -67,7 +68,7 @@ function DrawnPart({ part, message, notices, answered }: { part: Part; message: 
       );
     }
     case "data-ui-block":
-      return <UiBlock block={part.data.block} />;
+      return <UiBlock tool={part.data.tool} block={part.data.block} />;
     case "data-breaker-stopped":
       return (
         <div className="notice bad">
@@ -187,22 +188,26 @@ function ToolCall({ call }: { call: Call }) {
   );
 }
 
-/** A read that draws a card: title and rows where it has them, else the value as it is. */
-function UiBlock({ block }: { block: Json }) {
+/** What a tool has to show: title and rows where it has them, else its value without what is empty. */
+function UiBlock({ tool, block }: { tool: string; block: Json }) {
+  const called = useToolTitles();
   if (block === null || typeof block !== "object" || Array.isArray(block)) return null;
   const { title, rows, patient, ...rest } = block;
   const about = patient !== null && typeof patient === "object" && !Array.isArray(patient ?? null) ? (patient as { text?: Json }).text : undefined;
+  const filled = Object.fromEntries(Object.entries(rest).filter(([, value]) => !isEmpty(value)));
   return (
-    <Section title={<Seen text={typeof title === "string" ? title : words.tool.result} />} tone="block">
+    <Section title={<Seen text={typeof title === "string" ? title : called(tool)} />} tone="block">
       {typeof about === "string" && (
         <p className="dim">
           <Seen text={about} />
         </p>
       )}
-      {Array.isArray(rows) ? <Rows rows={rows} /> : <Value value={rest} />}
+      {Array.isArray(rows) ? <Rows rows={rows} /> : <Value value={filled} />}
     </Section>
   );
 }
+
+const isEmpty = (value: Json) => value === null || value === "" || (Array.isArray(value) && value.length === 0);
 
 function Rows({ rows }: { rows: Json[] }) {
   const objects = rows.filter((row): row is { [key: string]: Json } => row !== null && typeof row === "object" && !Array.isArray(row));

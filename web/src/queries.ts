@@ -22,10 +22,12 @@ export const queryClient = new QueryClient({
 export const meQuery = queryOptions({ queryKey: ["me"], queryFn: () => get<Me>("/session"), staleTime: 0, refetchOnWindowFocus: true });
 export const rulesQuery = queryOptions({ queryKey: ["rules"], queryFn: () => get<Rule[]>("/policy/rules"), staleTime: Infinity });
 export const toolsQuery = queryOptions({ queryKey: ["tools"], queryFn: () => get<Tool[]>("/tools"), staleTime: Infinity });
-export const inboxQuery = queryOptions({
-  queryKey: ["cards"],
-  queryFn: () => getAll<Card>("/suspensions?status=pending&limit=200", CARDS_MAX),
-});
+/** Every card that waits, or those that the server picks. */
+export const pickedQuery = (picked: { [name: string]: string }) => {
+  const query = new URLSearchParams({ status: "pending", limit: "200", ...picked }).toString();
+  return queryOptions({ queryKey: ["cards", query], queryFn: () => getAll<Card>(`/suspensions?${query}`, CARDS_MAX) });
+};
+export const inboxQuery = pickedQuery({});
 export const cardQuery = (suspendId: string) =>
   queryOptions({ queryKey: ["card", suspendId], queryFn: () => get<Card>(`/suspensions/${encodeURIComponent(suspendId)}`) });
 export const runQuery = (runId: string) =>

@@ -14,7 +14,7 @@ import { runQuery, useToolTitles } from "./queries";
 import { save } from "./save";
 import { visibleWord } from "./visible";
 import { words } from "./words";
-import type { AuditRow, Json, RunEvent, RunSnapshot, Spent, Step } from "./wire";
+import type { AuditRow, Decision, Json, RunEvent, RunSnapshot, Spent, Step } from "./wire";
 
 const Graph = lazy(() => import("./graph"));
 const said = words.run;
@@ -62,6 +62,7 @@ export function RunPage() {
             </Suspense>
           </Section>
           <Budget budget={shown.budget} />
+          {(shown.recovery ?? []).length > 0 && <Recovery decisions={shown.recovery ?? []} />}
         </div>
       </div>
       <Section title={said.steps} level={2}>
@@ -207,6 +208,29 @@ function StepLine({ step }: { step: Step }) {
         )}
       </details>
     </li>
+  );
+}
+
+function Recovery({ decisions }: { decisions: Decision[] }) {
+  return (
+    <Section title={said.recovery} level={2}>
+      <p className="dim">{said.recoveryAbout}</p>
+      <ul className="plain decisions">
+        {decisions.map((decision, index) => (
+          <li key={index} className="notice">
+            <p>
+              <code>{visibleWord(decision.stepId)}</code> {decision.attempt > 1 && <Chip>{said.attempt(decision.attempt)}</Chip>}{" "}
+              <strong>{words.plan.verbs[decision.verb ?? ""] ?? visibleWord(decision.verb ?? decision.kind ?? "")}</strong>
+            </p>
+            <p>
+              <code>{visibleWord(decision.rule)}</code>
+              {decision.why !== "" && ": "}
+              <Seen text={decision.why} />
+            </p>
+          </li>
+        ))}
+      </ul>
+    </Section>
   );
 }
 

@@ -157,11 +157,24 @@ export interface Notice {
   text: string;
 }
 
+/** A decision of recovery about the plan. */
+export interface Decision {
+  stepId: string;
+  attempt: number;
+  kind?: string;
+  verb?: string;
+  rule: string;
+  why: string;
+  stop?: string;
+  [member: string]: Json | undefined;
+}
+
 export interface RunSnapshot extends RunLine {
   seq: number;
   steps: Step[];
   suspensions: Card[];
   budget: { [ceiling: string]: Spent | JsonObject };
+  recovery?: Decision[];
   closing: string | null;
   notices: Notice[];
 }

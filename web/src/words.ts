@@ -64,7 +64,7 @@ export const words = {
     notYours: (display: string) => `${display} asks here. You may read, and answer its cards where your role allows.`,
     failed: "It was not sent.",
     openRun: "Look at this run",
-    earlier: "Earlier runs could not be loaded.",
+    nothing: "Nothing was asked here, or it is not yours to see.",
   },
   plan: {
     title: "Plan",
@@ -255,6 +255,8 @@ export const words = {
     cards: "Cards",
     budget: "Budget",
     budgetAbout: "What recovery may spend at most, and has spent.",
+    recovery: "Recovery",
+    recoveryAbout: "What was decided about the plan when a step did not go as planned, and by which rule.",
     audit: "Audit rows",
     attempt: (count: number) => `attempt ${count}`,
     insteadOf: (tool: string) => `instead of ${tool}`,

@@ -1,0 +1,35 @@
+"""Pictures of the console on the demonstration hospital: `python -m tests.console.shots FOLDER [--whole]`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+from condor_hms.pack import PACK
+from tests.console.test_console import HERE, browser
+from tests.server.support import open_house
+
+
+async def main(folder: Path, *, whole: bool) -> int:
+    """Every page in every look; the exit code."""
+    with tempfile.TemporaryDirectory() as home:
+        async with open_house(Path(home), mode="demo", pack=PACK) as house:
+            env = {
+                **os.environ,
+                "CONDOR_URL": house.url,
+                "CONDOR_CODE": house.served.file.token,
+                "CONDOR_CHROMIUM": browser() or "",
+                "CONDOR_SHOTS": str(folder),
+                "CONDOR_SHOTS_WHOLE": "1" if whole else "0",
+            }
+            taking = await asyncio.create_subprocess_exec("node", "shots.js", cwd=HERE, env=env)
+            return await taking.wait()
+
+
+if __name__ == "__main__":
+    target = Path(sys.argv[1]).resolve()
+    target.mkdir(parents=True, exist_ok=True)
+    sys.exit(asyncio.run(main(target, whole="--whole" in sys.argv)))
