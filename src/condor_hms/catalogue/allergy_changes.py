@@ -38,6 +38,7 @@ def allergy_change_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             target=("allergy", "AllergyIntolerance"),
             ops=set(_ACTIONS),
             op_arg="action",
+            editable={"criticality", "reason"},
             args=(
                 record_arg("allergy", "Allergy", "allergy.list.card"),
                 code_arg("action", "Action", _ACTIONS, required=True),

@@ -93,6 +93,7 @@ def appointment_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             target=("appointment", "Appointment"),
             ops=set(_ACTIONS),
             op_arg="action",
+            editable={"cancel_reason"},
             args=(
                 record_arg("appointment", "Appointment", "appointment.search.card"),
                 code_arg("action", "Action", _ACTIONS, required=True),

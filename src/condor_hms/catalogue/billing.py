@@ -88,6 +88,7 @@ def billing_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             ops=set(_ACTIONS),
             op_arg="action",
             ui_card=True,
+            editable={"reason"},
             args=(
                 record_arg("invoice", "Invoice", "billing.summary.card"),
                 code_arg("action", "Action", _ACTIONS, required=True),

@@ -84,6 +84,7 @@ def _writes(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             noun="the treatment plan",
             roles={"doctor"},
             creates="CarePlan",
+            editable={"title", "goal", "activities", "start"},
             args=(
                 patient_arg(),
                 text_arg("title", "Title", required=True, area=False, min_length=3),
@@ -104,6 +105,7 @@ def _writes(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             target=("plan", "CarePlan"),
             ops=set(_ACTIONS),
             op_arg="action",
+            editable={"activity"},
             args=(
                 record_arg("plan", "Plan", "treatment.list.card"),
                 code_arg("action", "Action", _ACTIONS, required=True),
@@ -125,6 +127,7 @@ def _writes(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             roles={"doctor"},
             target=("plan", "CarePlan"),
             ops={"cancel"},
+            editable={"reason"},
             args=(record_arg("plan", "Plan", "treatment.list.card"), why_arg()),
         ),
     )

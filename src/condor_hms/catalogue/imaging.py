@@ -70,6 +70,7 @@ def imaging_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             noun="the imaging order",
             roles={"doctor"},
             creates="ServiceRequest",
+            editable={"priority", "indication", "pregnancy"},
             args=(
                 patient_arg(),
                 code_arg("modality", "Modality", _MODALITIES, required=True),

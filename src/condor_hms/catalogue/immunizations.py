@@ -42,6 +42,7 @@ def immunization_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             noun="the vaccination entry",
             roles={"doctor", "nurse"},
             creates="Immunization",
+            editable={"given_on", "lot", "site"},
             args=(
                 patient_arg(),
                 code_arg("vaccine", "Vaccine", _VACCINES, required=True, radio=False),

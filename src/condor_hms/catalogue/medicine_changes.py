@@ -70,6 +70,7 @@ def medicine_change_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             ops=set(_ACTIONS),
             op_arg="action",
             ui_card=True,
+            editable={"dose_value", "dose_unit", "frequency", "reason"},
             args=(
                 record_arg("order", "Medicine order", "medication.list.card"),
                 code_arg("action", "Change", _ACTIONS, required=True),
@@ -91,6 +92,7 @@ def medicine_change_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             target=("order", "MedicationRequest"),
             ops={"renew"},
             ui_card=True,
+            editable={"quantity", "refills", "valid_until"},
             args=(
                 record_arg("order", "Prescription", "medication.list.card"),
                 ArgSpec(

@@ -64,6 +64,7 @@ def message_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             noun="the message",
             roles={*staff, "pharmacist"},
             alias=("outbound-message", "equal"),
+            editable={"message"},
             args=(
                 record_arg("recipient", "Recipient", "patient.search"),
                 channel,
@@ -101,6 +102,7 @@ def _comms(
     roles: Collection[str],
     args: Sequence[ArgSpec],
     alias: tuple[str | None, Literal["equal", "degraded"] | None] = (None, None),
+    editable: Collection[str] = (),
 ) -> ToolDescriptor:
     async def run(ctx: ToolContext, **given: Any) -> ToolResult:
         composed = await compose(call_of(hospital, ctx, given))
@@ -132,6 +134,7 @@ def _comms(
         approver_roles=roles,
         alias_group=alias[0],
         alias_fidelity=alias[1],
+        editable=editable,
         idempotent=True,
         ui_card=True,
         args=args,

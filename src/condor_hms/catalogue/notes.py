@@ -42,6 +42,7 @@ def note_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             noun="the draft",
             roles={"doctor", "nurse"},
             creates="DocumentReference",
+            editable={"text"},
             args=(
                 patient_arg(),
                 code_arg("doc_type", "Type", _DRAFT_TYPES, required=True),
@@ -58,6 +59,7 @@ def note_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             target=("document", "DocumentReference"),
             ops=set(_ACTIONS),
             op_arg="action",
+            editable={"text"},
             args=(
                 record_arg("document", "Draft", "document.search"),
                 code_arg("action", "Action", _ACTIONS, required=True),
@@ -89,6 +91,7 @@ def _document_writes(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             target=("document", "DocumentReference"),
             ops={"sign"},
             ui_card=True,
+            editable={"meaning"},
             args=(
                 document,
                 code_arg(
@@ -109,6 +112,7 @@ def _document_writes(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             roles={"doctor", "admin"},
             target=("document", "DocumentReference"),
             ops={"archive"},
+            editable={"reason"},
             args=(document, why_arg()),
         ),
     )

@@ -87,6 +87,7 @@ def order_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             roles={"doctor"},
             target=("order", "ServiceRequest"),
             ops={"cancel"},
+            editable={"reason"},
             args=(record_arg("order", "Order", "order.status"), why_arg()),
         ),
         record_write(
@@ -97,6 +98,7 @@ def order_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             noun="the referral",
             roles={"doctor"},
             creates="ServiceRequest",
+            editable={"priority", "question"},
             args=(
                 patient_arg(),
                 code_arg("specialty", "Specialty", _SPECIALTIES, required=True, radio=False),

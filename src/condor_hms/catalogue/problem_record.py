@@ -41,6 +41,7 @@ def problem_record_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             noun="the problem entry",
             roles={"doctor"},
             creates="Condition",
+            editable={"verification", "onset"},
             args=(
                 patient_arg(),
                 ArgSpec(
@@ -64,6 +65,7 @@ def problem_record_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             target=("condition", "Condition"),
             ops=set(_ACTIONS),
             op_arg="action",
+            editable={"abatement", "reason"},
             args=(
                 record_arg("condition", "Problem", "condition.list.card"),
                 code_arg("action", "Action", _ACTIONS, required=True),

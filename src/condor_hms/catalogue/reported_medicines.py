@@ -59,6 +59,7 @@ def reported_medicine_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             noun="the reported medicine",
             roles={"doctor", "nurse", "pharmacist"},
             creates="MedicationStatement",
+            editable={"dosage", "status"},
             args=(
                 patient_arg(),
                 ArgSpec(

@@ -99,6 +99,7 @@ def vital_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             noun="the vital signs entry",
             roles={"doctor", "nurse"},
             creates="Observation",
+            editable={"systolic", "diastolic", "heart_rate", "temperature", "spo2", "taken_at"},
             args=_measured_args(),
         ),
         record_write(
@@ -111,6 +112,7 @@ def vital_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             target=("observation", "Observation"),
             ops=set(_ACTIONS),
             op_arg="action",
+            editable={"value", "reason"},
             args=(
                 record_arg("observation", "Observation"),
                 code_arg("action", "Action", _ACTIONS, required=True),

@@ -236,7 +236,11 @@ def _is_about_somebody(match: re.Match[str]) -> bool:
         return False
     if ingredient_key(parts.get("test") or "") in MEDICINES:
         return False
-    return not any(word in THINGS or names_a_thing(word) for word in _words(parts.get("problem") or ""))
+    problem = parts.get("problem")
+    return problem is None or (
+        is_plain_text(problem)
+        and not any(word in THINGS or word in _NOBODY or names_a_thing(word) for word in _words(problem))
+    )
 
 
 def _words(text: str) -> list[str]:
