@@ -229,7 +229,7 @@ def test_a_process_ends_beside_work_that_never_does(tmp_path: Path) -> None:
         [sys.executable, "-c", ENDLESS, str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "failed\n"), done.stderr
