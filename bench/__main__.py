@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from bench import parked
 from bench.contenders import BY_NAME
 from bench.document import write_document
+from bench.postgres_runs import cluster_of_the_bench
 from bench.report import compiled, machine, table
 from bench.rounds import Plan, sample_here, take_rounds
 from bench.units import size_of, units_of_one_run
@@ -28,7 +29,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = _parser().parse_args(argv)
     match options.command:
         case "sample":
-            found = sample_here(options.contender, options.at_once, options.runs, options.directory)
+            with cluster_of_the_bench(options.directory):
+                found = sample_here(options.contender, options.at_once, options.runs, options.directory)
             print(json.dumps(found))
         case "look":
             print(json.dumps(asyncio.run(parked.look(options.path, options.count))))
@@ -49,7 +51,8 @@ def _rounds(options: argparse.Namespace) -> None:
         directory=options.directory,
     )
     measured_on, unit = machine(), size_of(asyncio.run(units_of_one_run()))
-    samples = take_rounds(plan, lambda line: print(line, file=sys.stderr, flush=True))
+    with cluster_of_the_bench(plan.directory):
+        samples = take_rounds(plan, lambda line: print(line, file=sys.stderr, flush=True))
     found = compiled(plan, samples, unit, measured_on)
     print(f"\n{table(found)}\n")
     _keep(found, options.results / "latest.json")

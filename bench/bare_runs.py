@@ -43,7 +43,7 @@ CREATE TABLE step (run_id TEXT, step_id TEXT, status TEXT, attempt INTEGER, key 
     PRIMARY KEY (run_id, step_id)) WITHOUT ROWID;
 CREATE TABLE card (suspend_id TEXT PRIMARY KEY, run_id TEXT, tenant_id TEXT, step_id TEXT, generation INTEGER,
     reason_code TEXT, origin TEXT, contract_hash TEXT, tool TEXT, opened_at TEXT, expires_at TEXT, facts TEXT,
-    status TEXT, decided_by TEXT, decided_at TEXT, consumed INTEGER);
+    tier TEXT, requester TEXT, subject TEXT, status TEXT, decided_by TEXT, decided_at TEXT, consumed INTEGER);
 CREATE INDEX card_by_status ON card (status);
 CREATE INDEX card_by_run ON card (run_id);
 CREATE TABLE event (run_id TEXT, seq INTEGER, kind TEXT, at TEXT, facts TEXT, PRIMARY KEY (run_id, seq));
@@ -56,7 +56,7 @@ _STATEMENTS = {
     "run": "UPDATE run SET status = coalesce(?2, status), at = ?3, halt = ?4, rev = rev + 1 "
     "WHERE run_id = ?1 AND rev = ?5",
     "step": "INSERT OR REPLACE INTO step VALUES (?, ?, ?, ?, ?, ?)",
-    "card": "INSERT INTO card VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    "card": "INSERT INTO card VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     "answer": "UPDATE card SET status = ?2, decided_by = ?3, decided_at = ?4 "
     "WHERE suspend_id = ?1 AND status = 'pending'",
     "use": "UPDATE card SET consumed = 1 WHERE suspend_id = ?1 AND consumed = 0",
@@ -69,7 +69,7 @@ _STATEMENTS = {
 _COMPARE_AND_SET = frozenset({_STATEMENTS["run"], _STATEMENTS["answer"], _STATEMENTS["use"]})
 
 
-def templates_of(units: Sequence[Transition]) -> list[Unit]:
+def templates_of(units: Sequence[Transition], statements: Mapping[str, str] = _STATEMENTS) -> list[Unit]:
     """The statements of a run's units, with places for its ids and everything else filled in."""
     run_id = units[0].run_id
     (card_id,) = {card.suspend_id for unit in units for card in unit.park}
@@ -78,12 +78,12 @@ def templates_of(units: Sequence[Transition]) -> list[Unit]:
     for rev, unit in enumerate(units):
         rows: list[tuple[str, tuple[object, ...]]] = []
         for table, values in rows_of(unit):
-            statement = _STATEMENTS[table]
+            statement = statements[table]
             if table in seqs:
                 seqs[table] += 1
                 values = (values[0], seqs[table], *values[1:])
             elif table == "run" and rev == 0:
-                statement = _STATEMENTS["born"]
+                statement = statements["born"]
             elif table == "run":
                 values = (*values, rev)
             texts = tuple(v.decode() if isinstance(v, bytes) else v for v in values)

@@ -83,6 +83,19 @@ def open_card(snapshot: Mapping[str, object]) -> str:
     return f"{snapshot['runId']} {waits[0]['suspendId']}"
 
 
+@asynccontextmanager
+async def opened_at(url: str, directory: Path) -> AsyncIterator[CondorRuns]:
+    """Condor on a database."""
+    entered: dict[str, float] = {}
+    points: Counter[str] = Counter()
+
+    def passed(point: str) -> None:
+        points[point] += 1
+
+    async with Condor(tools=tools_of(entered), database_url=url, home=directory, faults=passed) as condor:
+        yield CondorRuns(condor, entered, points)
+
+
 class CondorContender:
     name = "condor"
     title = "Condor"
@@ -93,12 +106,5 @@ class CondorContender:
 
     @asynccontextmanager
     async def open(self, directory: Path) -> AsyncIterator[CondorRuns]:
-        entered: dict[str, float] = {}
-        points: Counter[str] = Counter()
-
-        def passed(point: str) -> None:
-            points[point] += 1
-
-        url = f"sqlite:///{directory / 'condor.db'}"
-        async with Condor(tools=tools_of(entered), database_url=url, faults=passed) as condor:
-            yield CondorRuns(condor, entered, points)
+        async with opened_at(f"sqlite:///{directory / 'condor.db'}", directory) as runs:
+            yield runs

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bench.bare_runs import BareContender
 from bench.condor_runs import CondorContender
 from bench.langgraph_runs import LangGraphContender
+from bench.postgres_runs import BareOnPostgres, CondorOnPostgres, LangGraphOnPostgres
 
 if TYPE_CHECKING:
     from bench.workload import Contender
@@ -17,6 +18,9 @@ CONTENDERS: tuple[Contender, ...] = (
     LangGraphContender("langgraph-exit", "exit"),
     BareContender(grouped=False),
     BareContender(grouped=True),
+    CondorOnPostgres(),
+    BareOnPostgres(),
+    LangGraphOnPostgres(),
 )
 
 BY_NAME = {contender.name: contender for contender in CONTENDERS}

@@ -35,7 +35,8 @@ class LangGraphRuns:
         self._found = {"durability": durability, **found}
         self._durability = durability
         self._commits = 0
-        self._count_commits()
+        if hasattr(saver.conn, "commit"):
+            self._count_commits()
         self._graph = self._compiled()
 
     def _compiled(self) -> Any:
@@ -95,7 +96,7 @@ class LangGraphRuns:
         self.writes += 1
 
     def counts(self) -> Mapping[str, int]:
-        return {"commits": self._commits}
+        return {"commits": self._commits} if self._commits else {}
 
     async def settings(self) -> Mapping[str, object]:
         return self._found

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
     from bench.rounds import Plan
 
-#: Ratios of runs/s that are reported: Condor over each of these.
-_OVER = ("bare", "bare-grouped", "langgraph", "langgraph-exit")
+#: Ratios of runs/s that are reported: Condor on a store, over another contender there.
+_OVER = (
+    *(("condor", other) for other in ("bare", "bare-grouped", "langgraph", "langgraph-exit")),
+    *(("condor-postgres", other) for other in ("bare-postgres", "langgraph-postgres")),
+)
 
 
 def machine() -> dict[str, object]:
@@ -102,9 +105,9 @@ def _ratios(plan: Plan, samples: Sequence[Mapping[str, Any]]) -> list[dict[str, 
     """Condor's runs/s over another's, round by round."""
     rows = []
     for at_once in plan.at_once:
-        for other in _OVER:
-            pairs = zip(_of(samples, "condor", at_once), _of(samples, other, at_once), strict=False)
-            values = [ours["runsPerS"] / theirs["runsPerS"] for ours, theirs in pairs]
+        for ours, other in _OVER:
+            pairs = zip(_of(samples, ours, at_once), _of(samples, other, at_once), strict=False)
+            values = [one["runsPerS"] / theirs["runsPerS"] for one, theirs in pairs]
             if values:
                 rows.append(
                     {"over": other, "title": BY_NAME[other].title, "atOnce": at_once, **_three(values)}

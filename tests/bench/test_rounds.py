@@ -93,6 +93,20 @@ def test_a_peer_that_is_not_installed_is_named(quick: dict[str, Any]) -> None:
     assert quick["skipped"]["langgraph"] in table(quick)
 
 
+@pytest.mark.slow
+def test_postgres_is_measured_or_it_is_said_why_not(quick: dict[str, Any]) -> None:
+    """Condor and the bare writers on PostgreSQL make the same units, durably."""
+    for name in ("condor-postgres", "bare-postgres"):
+        samples = [sample for sample in quick["samples"] if sample["contender"] == name]
+        if name in quick["skipped"]:
+            assert quick["skipped"][name] == BY_NAME[name].missing()
+            continue
+        assert [sample["atOnce"] for sample in samples] == [1, 4]
+        for sample in samples:
+            assert sample["unitsPerRun"] == quick["rowsOfOneRun"]["units"]
+            assert (sample["settings"]["fsync"], sample["settings"]["synchronous_commit"]) == ("on", "on")
+
+
 async def test_the_bare_rows_are_those_condor_writes(tmp_path: Path) -> None:
     """As many rows as the tables of a real run hold, and every byte of their contents."""
     units = await units_of_one_run()

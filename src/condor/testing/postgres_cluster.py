@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -161,8 +162,13 @@ class PostgresCluster:
 
 
 @contextmanager
-def running_cluster(programs: Path | None = None) -> Iterator[PostgresCluster]:
+def running_cluster(programs: Path | None = None, *, under: Path | None = None) -> Iterator[PostgresCluster]:
     """A cluster with a database ``condor``, stopped and removed at the end.
+
+    Args:
+        programs: where they are; default: as ``find_programs`` finds them.
+        under: the directory to make its own in, whose disk counts; default, and where it is closed to the user
+            that runs the cluster for root: the system's for temporary files.
 
     Raises:
         FileNotFoundError: there are no programs; how to get them.
@@ -170,7 +176,9 @@ def running_cluster(programs: Path | None = None) -> Iterator[PostgresCluster]:
     programs = programs or find_programs()
     if programs is None:
         raise FileNotFoundError(HOW_TO_GET)
-    directory = Path(tempfile.mkdtemp(prefix="condor-pg-"))
+    if under is not None and _stand_in() is not None and not _open_to_all(under):
+        under = None
+    directory = Path(tempfile.mkdtemp(prefix="condor-pg-", dir=under))
     if (owner := _stand_in()) is not None:
         shutil.chown(directory, owner, owner)
     cluster = PostgresCluster(programs, directory)
@@ -192,6 +200,12 @@ def _die_with_us() -> None:
     """Tests that are killed leave no server behind (Linux: prctl 1, PR_SET_PDEATHSIG)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGINT)
+
+
+def _open_to_all(directory: Path) -> bool:
+    """Whether any user may pass through a directory and all above it."""
+    above = directory.absolute().parents
+    return all(path.stat().st_mode & stat.S_IXOTH for path in (directory, *above))
 
 
 def _stand_in() -> str | None:
