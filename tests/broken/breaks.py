@@ -278,7 +278,7 @@ BREAKS: tuple[Break, ...] = (
     ),
     broken(
         "an idle end has no reason",
-        "pump/phases/close.py",
+        "pump/run_evidence.py",
         '        case "idle":\n            return f"The run',
         '        case "idle":\n            return f"Something of the run',
         "runtime/test_sweep.py::test_an_idle_park_ends_with_its_reason",
