@@ -84,7 +84,7 @@ def _writes(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             noun="the treatment plan",
             roles={"doctor"},
             creates="CarePlan",
-            editable={"title", "goal", "activities", "start"},
+            editable={"title", "goal", "activities"},
             args=(
                 patient_arg(),
                 text_arg("title", "Title", required=True, area=False, min_length=3),

@@ -78,6 +78,12 @@ def order_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             noun="the status of the orders",
             report=_report,
         )(status),
+        *_writes(hospital),
+    )
+
+
+def _writes(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
+    return (
         record_write(
             hospital,
             "order.cancel",
