@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final, TypeVar
 
-from condor.core.errors import StoreUnavailable
+from condor.core.errors import HomeUnusable, StoreUnavailable
 from condor.core.ids import DEFAULT_TENANT
 from condor.core.run import RunStatus
 from condor.ports.faults import Faults, no_faults
@@ -117,9 +117,11 @@ class SqliteStore:
             read_only: read beside a living owner; creates, migrates and writes nothing.
 
         Raises:
-            HomeUnusable: not a database, not ours, of a newer version, owned by another process, or a
-                directory that does not let us; nothing was changed.
+            HomeUnusable: not a database or none of a file, not ours, of a newer version, owned by another
+                process, or a directory that does not let us; nothing was changed.
         """
+        if str(path) == ":memory:":
+            raise HomeUnusable("a database in memory loses every approval with its process; name a file")
         path = Path(path).absolute()
         if read_only:
             return cls(path, open_reader(path), None, None)

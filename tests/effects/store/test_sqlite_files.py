@@ -48,6 +48,14 @@ async def written(path: Path) -> None:
     await store.close()
 
 
+def test_a_database_in_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would keep no approval; and no file of that name is made either."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(HomeUnusable, match="name a file"):
+        SqliteStore.open(":memory:")
+    assert not list(tmp_path.iterdir())
+
+
 async def test_the_disk_is_asked_for_everything(opened: Callable[..., SqliteStore]) -> None:
     """The writer's settings are those of the durability promise."""
     store = opened()
