@@ -14,11 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from condor.core.errors import (
-    NotAllowed,
-    StaleSuspension,
-    UnknownId,
-)
+from condor.core.errors import NotAllowed, StaleSuspension, UnknownId
 from condor.core.recovery import limits_from
 from condor.core.recovery.limits import BY_NAME
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent
@@ -173,6 +169,7 @@ class Condor(Readings):
             limits=self._limits,
             confirmer=self._confirmer or models.confirmer,
             writer=self._writer or models.writer,
+            count=self.counts,
         )
         dispatcher = LocalDispatcher()
         self._runtime = Runtime(ports, dispatcher, self._hub)

@@ -69,9 +69,7 @@ def _body(row: AuditRow) -> dict[str, Any]:
 
 
 async def _run(home: Path, writer: Scripted) -> tuple[dict[str, Any], list[Any]]:
-    async with Condor(
-        tools=[send], home=home, database_url="sqlite:///:memory:", writer=writer, tend=False
-    ) as condor:
+    async with Condor(tools=[send], home=home, writer=writer, tend=False) as condor:
         run = await condor.start(plan=PLAN, autonomy="autonomous")
         snapshot = await condor.wait(run.id)
         events = [event async for event in condor.watch(run.id)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Protocol
 
 
@@ -15,6 +16,14 @@ class Count(Protocol):
             what: a word of a closed set, never a word of a record.
         """
         ...
+
+
+class Counts(Counter[str]):
+    """A process's own: how often each happened."""
+
+    def __call__(self, what: str) -> None:
+        """Count one occurrence."""
+        self[what] += 1
 
 
 def uncounted(what: str) -> None:

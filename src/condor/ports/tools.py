@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import datetime
     from collections.abc import Mapping, Sequence
 
+    from condor.core.compiler import CardTools
     from condor.core.ids import Json
     from condor.core.policy.descriptor import ToolDescriptor
     from condor.core.run import Principal
@@ -56,6 +57,10 @@ class Toolbox(Protocol):
 
     def known(self) -> Mapping[str, frozenset[str] | None]:
         """Tool name → the closed set of its arguments (None: open), for the compiler."""
+        ...
+
+    def cards(self) -> CardTools:
+        """Which tools draw cards and which pin them, for the compiler."""
         ...
 
     def all(self) -> Sequence[ToolDescriptor]:

@@ -16,6 +16,7 @@ from condor.core.run import Principal
 from condor.core.suspend import Answer, CallEdit, Origin, ReasonCode, apply_edit, read_reason_code
 from condor.ports.encoding import decode
 from condor.ports.tools import Invocation
+from condor.pump.post_tool import card_to_pin
 
 if TYPE_CHECKING:
     from condor.core.graph import Node
@@ -97,6 +98,8 @@ def _arguments(
             elif row.status == "superseded" and (changes := changes_of(state, row)):
                 edits.append(_edit(state, row, args, changes))
                 args = apply_edit(args, changes)
+    if tool.pins and (card := card_to_pin(state, args.get(tool.pins))) is not None:
+        args[tool.pins] = card
     unmet = {name: why for name, why in unresolved.items() if name not in args}
     return args, answers, unmet, tuple(edits)
 

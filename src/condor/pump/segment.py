@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from condor.core.audit import AuditEntry, encode_entry
 from condor.core.errors import OurBug, StoreUnavailable
+from condor.core.observers.processors import POST_TOOL_PROCESSORS
 from condor.core.outcome import FULFILLED, StepOutcome, StepStatus
 from condor.core.recovery import DEFAULT_LIMITS, Limits
 from condor.core.run import EventKind, RunStatus, TransitionCause, check_transition
@@ -24,14 +25,17 @@ from condor.ports.counts import uncounted
 from condor.ports.encoding import encode
 from condor.ports.messages import no_processors
 from condor.ports.store import Committed, Conflict, Expect, NewRun, StepRow, Store, Transition
+from condor.pump.post_tool import BUFFER, present, shown_beside, with_card
 from condor.pump.staging import Staging
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from condor.core.compiler.leaves import Suspend
     from condor.core.ids import StepId
+    from condor.core.observers.post_tool import PostToolProcessor, ToolOutput
     from condor.ports.closing_writer import ClosingWriter
+    from condor.ports.counts import Count
     from condor.ports.faults import Faults
     from condor.ports.messages import OutputProcessor
     from condor.ports.model import Confirmer, Planner
@@ -61,7 +65,9 @@ class PumpPorts:
     #: Makes what one written text passes on its way out; None: nothing.
     output_processors: Callable[[], OutputProcessor | None] = no_processors
     #: Counts what went wrong and was passed over, by a word of a closed set.
-    count: Callable[[str], None] = uncounted
+    count: Count = uncounted
+    #: What a result passes before it is shown.
+    post_tool: Sequence[PostToolProcessor] = POST_TOOL_PROCESSORS
 
     def at(self) -> str:
         """Now, as it is stored."""
@@ -153,11 +159,25 @@ class Segment:
         row = self.state.row(step_id).moved(outcome.status, code=outcome.code)
         self.state.put_step(row)
         self.facts.step(row)
-        result = self.tell_end(step_id, outcome)
+        shows = outcome.status in FULFILLED and outcome.value is not None
+        output = self._shown(step_id, outcome, drawn_by) if shows else None
+        result = self.tell_end(step_id, outcome, **(shown_beside(output) if output else {}))
         self.state.ledger = self.state.ledger.settled(step_id)
-        if drawn_by and outcome.status in FULFILLED:
+        if output and output.card:
+            self.payload(BUFFER, with_card(self.state, step_id, drawn_by, result))
             self.event(EventKind.CARD_RENDERED, stepId=step_id, tool=drawn_by, block=result)
         self.effect_at_stake = self.effect_at_stake or effectful
+
+    def _shown(self, step_id: StepId, outcome: StepOutcome, drawn_by: str) -> ToolOutput:
+        return present(
+            outcome.value,
+            state=self.state,
+            step_id=step_id,
+            status=outcome.status,
+            drawn_by=drawn_by,
+            processors=self.ports.post_tool,
+            count=self.ports.count,
+        )
 
     def tell_end(self, step_id: StepId, outcome: StepOutcome, **more: object) -> str:
         """Stage how one attempt ended, without settling its step; the name of the payload with its result.

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from condor.core.audit import ChainVerdict, verify_chain
 from condor.core.errors import RecordDamaged, UnknownId
 from condor.core.recovery import DEFAULT_LIMITS
+from condor.ports.counts import Counts
 from condor.ports.store import OPEN_CARDS, AuditFilter, AuditRow, CardFilter
 from condor.runtime.inbox import checked_filter, checked_order
 from condor.runtime.snapshot import request_of, run_line, run_snapshot, suspension_json
@@ -86,6 +87,11 @@ class Readings(ABC):
         keys = [f"card:{suspend_id}", f"answer:{suspend_id}"]
         payloads = await self._stored().payloads(row.run_id, keys)
         return _read(row.run_id, lambda: suspension_json(row, payloads))
+
+    @cached_property
+    def counts(self) -> Counts:
+        """How often something went wrong that was passed over: a processor that threw."""
+        return Counts()
 
     async def audit(
         self, wanted: AuditFilter | None = None, *, limit: int = 1_000, after: tuple[str, int] = ("", 0)

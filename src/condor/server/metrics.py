@@ -14,6 +14,7 @@ from prometheus_client import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Final
 
 #: Seconds.
@@ -43,6 +44,12 @@ class Metrics:
         self._answers = self._counter(
             "condor_answers", "Answers to cards, by what became of them.", ("result",)
         )
+        self._passed_over = Gauge(
+            "condor_passed_over",
+            "Faults that cost a run nothing, by what threw (a post-tool processor, an output processor).",
+            ("what",),
+            registry=self._registry,
+        )
 
     def _counter(self, name: str, what: str, labels: tuple[str, ...]) -> Counter:
         return Counter(name, what, labels, registry=self._registry)
@@ -68,8 +75,14 @@ class Metrics:
         """An answer was taken, or refused with a code."""
         self._answers.labels(result).inc()
 
-    def text(self) -> bytes:
-        """All of it, as Prometheus reads it."""
+    def text(self, passed_over: Mapping[str, int] | None = None) -> bytes:
+        """All of it, as Prometheus reads it.
+
+        Args:
+            passed_over: what the runtime counted since it was opened.
+        """
+        for what, times in (passed_over or {}).items():
+            self._passed_over.labels(what).set(times)
         return generate_latest(self._registry)
 
 

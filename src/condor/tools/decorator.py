@@ -39,6 +39,7 @@ class ToolOptions(TypedDict, total=False):
     alias_args: Callable[[str, Mapping[str, Json]], Mapping[str, Json] | None] | None
     idempotent: bool
     ui_card: bool
+    pins: str
     on_deny: OnDeny
     timeout_s: float
     args: Sequence[ArgSpec] | None

@@ -11,7 +11,9 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from condor.core.compiler import CardTools
 from condor.core.errors import ToolError
+from condor.core.observers.processors.cards import card_tools, pin_tools
 from condor.core.outcome import TimedOut, is_json
 from condor.core.policy import PolicyClass, ToolDescriptor
 from condor.core.suspend import CardEvidence
@@ -55,6 +57,7 @@ class LocalToolbox:
         self._known = {
             tool.name: frozenset(tool.args_by_name) if tool.args_closed else None for tool in registry
         }
+        self._cards = CardTools(draw=card_tools(registry), pin=pin_tools(registry))
         self._effectful = {tool.name: registry.policy_class(tool) != PolicyClass.READ for tool in registry}
 
     @property
@@ -69,6 +72,10 @@ class LocalToolbox:
     def known(self) -> Mapping[str, frozenset[str] | None]:
         """Tool name → the closed set of its arguments."""
         return self._known
+
+    def cards(self) -> CardTools:
+        """Which tools draw cards, and which pin them."""
+        return self._cards
 
     def all(self) -> Sequence[ToolDescriptor]:
         """Every tool."""

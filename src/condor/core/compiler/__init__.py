@@ -4,7 +4,7 @@
 asks the tool policy.
 """
 
-from condor.core.compiler.compile import compile_plan
+from condor.core.compiler.compile import CardTools, compile_plan
 from condor.core.compiler.graph_codec import graph_from_json, graph_to_json
 
-__all__ = ["compile_plan", "graph_from_json", "graph_to_json"]
+__all__ = ["CardTools", "compile_plan", "graph_from_json", "graph_to_json"]

@@ -23,6 +23,17 @@ KnownTools = Mapping[str, frozenset[str] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CardTools:
+    """Tools that draw a card, and tools that pin one; from their descriptors."""
+
+    draw: frozenset[str] = frozenset()
+    pin: frozenset[str] = frozenset()
+
+
+NO_CARDS = CardTools()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Scope:
     """One plan while it is flattened."""
 
@@ -48,11 +59,14 @@ class _Draft:
     args: Mapping[str, Json] = field(default_factory=dict)
 
 
-def compile_plan(plan: Plan, known: KnownTools, *, untrusted: bool = False) -> CompiledGraph:
+def compile_plan(
+    plan: Plan, known: KnownTools, *, untrusted: bool = False, cards: CardTools = NO_CARDS
+) -> CompiledGraph:
     """Compile a parsed plan against the tools there are.
 
     Args:
         known: every tool of the process, with its closed arguments.
+        cards: a step that pins a card waits for the steps before it that draw one.
         untrusted: the plan was made after untrusted text entered the run; every step of it carries that.
 
     Raises:
@@ -69,11 +83,36 @@ def compile_plan(plan: Plan, known: KnownTools, *, untrusted: bool = False) -> C
     for draft in drafts:
         _check_tool(draft, known)
         _link(draft, known_ids, inside)
+    if cards.pin:
+        _draw_before_pin(drafts, cards)
     ordered = _ordered(drafts)
-    nodes = tuple(
-        _node(draft, Coordinate(index), untrusted=untrusted) for index, draft in enumerate(ordered)
-    )
+    nodes = tuple(_node(draft, Coordinate(index), untrusted=untrusted) for index, draft in enumerate(ordered))
     return CompiledGraph(nodes=nodes, digest=digest_of([_said(node) for node in nodes]))
+
+
+def _draw_before_pin(drafts: list[_Draft], cards: CardTools) -> None:
+    """A pin step waits for every step before it in the plan that draws a card, but for those after it."""
+    waits = {draft.step_id: draft.waits for draft in drafts}
+    for number, draft in enumerate(drafts):
+        if not isinstance(draft.step, ToolStep) or draft.step.tool not in cards.pin:
+            continue
+        for earlier in drafts[:number]:
+            draws = isinstance(earlier.step, ToolStep) and earlier.step.tool in cards.draw
+            if draws and not _waits_for(earlier.step_id, draft.step_id, waits):
+                draft.waits.setdefault(earlier.step_id)
+
+
+def _waits_for(step: StepId, other: StepId, waits: Mapping[StepId, Mapping[StepId, None]]) -> bool:
+    """Whether a step waits for another one, at whatever remove."""
+    seen, ahead = {step}, [step]
+    while ahead:
+        for before in waits[ahead.pop()]:
+            if before == other:
+                return True
+            if before not in seen:
+                seen.add(before)
+                ahead.append(before)
+    return False
 
 
 def _scope_of(plan: Plan, prefix: str, outer: _Scope | None, after: tuple[StepId, ...]) -> _Scope:

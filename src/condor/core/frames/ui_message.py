@@ -225,7 +225,7 @@ class UiMessage:
             return []
         result = payload(_word(event, "result")) if "result" in event.facts else {}
         if status in FULFILLED:
-            output = ERASED if result is None else result.get("value")
+            output = ERASED if result is None else _shown(result)
             return [{"type": "tool-output-available", "toolCallId": call_id, "output": output, **_OURS}]
         return [_failed_call(call_id, _why(status, str(event.facts.get("code", "")), result))]
 
@@ -238,7 +238,7 @@ class UiMessage:
         data: Chunk = {
             "tool": event.facts["tool"],
             "stepId": step_id,
-            "block": ERASED if result is None else result.get("value"),
+            "block": ERASED if result is None else _shown(result),
         }
         return [{"type": "data-ui-block", "id": f"card_{step_id}", "data": data}]
 
@@ -324,6 +324,11 @@ def _why(status: StepStatus, code: str, result: Mapping[str, Any] | None) -> str
         return f"{status} ({code}); the details were erased"
     said = str(result.get("message") or code or "no reason was given")
     return f"skipped: {said}" if status is StepStatus.SKIPPED else said
+
+
+def _shown(result: Mapping[str, Any]) -> Json:
+    """What the post-tool stage shows of a result."""
+    return result["shown"] if "shown" in result else result.get("value")
 
 
 def _text_id(event: RunEvent) -> str:

@@ -103,6 +103,9 @@ class ToolDescriptor:
     idempotent: bool = False
     #: The tool draws a card of its own from its result.
     ui_card: bool = False
+    #: The argument in which it takes a card that was drawn earlier in the run, to pin it: the card of the
+    #: step that the argument names, else the last one drawn. Empty: it pins nothing.
+    pins: str = ""
     #: What a denial does to the run where the plan does not say.
     on_deny: OnDeny = "abort"
     #: Seconds after which a call is given up (for an effect: unknown).
@@ -260,6 +263,8 @@ def _check_options(tool: ToolDescriptor) -> None:
             f"tool {tool.name}: returns is {show(tool.returns)}; write JSON pointers, each with what "
             f"stands there"
         )
+    if tool.pins and tool.pins not in {arg.name for arg in tool.args}:
+        raise RegistrationRefused(f"tool {tool.name}: pins names {show(tool.pins)}, which is no argument")
     seconds = tool.timeout_s
     if not isinstance(seconds, int | float) or not 0 < seconds < math.inf:
         raise RegistrationRefused(f"tool {tool.name}: timeout_s is {show(seconds)}; take seconds above zero")
@@ -268,7 +273,9 @@ def _check_options(tool: ToolDescriptor) -> None:
 def _described(tool: ToolDescriptor) -> dict[str, object]:
     """What a person who approves relies on; code and prose that cards do not show stay out."""
     # Named only where there are any: the digest of a tool that allows no edit is what it was before edits.
-    edits = {"editable": sorted(tool.editable)} if tool.editable else {}
+    edits: dict[str, object] = {"editable": sorted(tool.editable)} if tool.editable else {}
+    if tool.pins:
+        edits["pins"] = tool.pins
     return {
         **edits,
         "name": tool.name,

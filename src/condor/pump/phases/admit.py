@@ -50,7 +50,12 @@ async def admit(start: StartRun, ports: PumpPorts) -> Segment:
     """
     graph: CompiledGraph | None = None
     if start.plan is not None:
-        graph = compile_plan(parse_plan(start.plan), ports.toolbox.known(), untrusted=bool(start.quoted))
+        graph = compile_plan(
+            parse_plan(start.plan),
+            ports.toolbox.known(),
+            untrusted=bool(start.quoted),
+            cards=ports.toolbox.cards(),
+        )
     run_id = RunId(ports.clock.new_id("run"))
     session_id = start.session_id or SessionId(ports.clock.new_id("ses"))
     check_transition(RunStatus.CREATED, RunStatus.PLANNING, "admitted")

@@ -120,7 +120,12 @@ async def _runnable(segment: Segment) -> tuple[object, CompiledGraph, PlanFault 
 def _compiled(segment: Segment, candidate: object, *, untrusted: bool) -> CompiledGraph:
     if isinstance(candidate, str):
         raise PlanRefused("the planner answered with a text, which is no plan")
-    return compile_plan(parse_plan(candidate), segment.ports.toolbox.known(), untrusted=untrusted)
+    return compile_plan(
+        parse_plan(candidate),
+        segment.ports.toolbox.known(),
+        untrusted=untrusted,
+        cards=segment.ports.toolbox.cards(),
+    )
 
 
 async def _thought_of(segment: Segment, work: Awaitable[object]) -> object:

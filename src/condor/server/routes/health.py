@@ -42,7 +42,7 @@ async def readyz(here: Here) -> Response:
 )
 async def metrics(here: Here) -> Response:
     """Counts of requests, streams, runs and answers."""
-    return Response(here.metrics.text(), media_type=Metrics.content_type)
+    return Response(here.metrics.text(here.condor.counts), media_type=Metrics.content_type)
 
 
 __all__ = ["router"]
