@@ -1,7 +1,7 @@
 """Sentences that write to somebody, alone or at the end of other things.
 
-Rule: a message that tells of what else was done quotes the record. Where a part of it was not done, there is
-no message, and a person writes one.
+Rule: a message that tells of what else was done quotes the record. Where a part of it was declined,
+no message goes out.
 """
 
 from __future__ import annotations

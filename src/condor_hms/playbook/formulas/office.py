@@ -42,7 +42,7 @@ _CANCEL_REASON = rf"(?:{{because}}(?P<reason>{'|'.join(_CANCEL_REASONS)}))?"
 
 
 def _documents(said: Said, status: str | None = None, step_id: str = "s2") -> dict[str, Any]:
-    args = {"patient": PATIENT, "doc_type": said.document(), "doc_status": status}
+    args = {"patient": PATIENT, "doc_type": said.documents(), "doc_status": status}
     return step(step_id, "document.search", args, after=("s1",))
 
 
@@ -71,7 +71,7 @@ def _generate_and_sign(said: Said) -> Plan:
     found = step(
         "s3a",
         "document.search",
-        {"patient": PATIENT, "doc_type": "18842-5", "doc_status": "preliminary"},
+        {"patient": PATIENT, "doc_type": ["18842-5"], "doc_status": "preliminary"},
         after=("s2",),
     )
     args = {"document": reference("s3a", "draft", "reference"), "meaning": said.code("meaning", _MEANINGS)}

@@ -41,7 +41,7 @@ def _of(tool: str, **given: str) -> Callable[[Said], Plan]:
 
 def _vitals(said: Said) -> Plan:
     sign = said.code("sign", _SIGNS)
-    args = {"patient": PATIENT, "sign": sign, "since": said.past()}
+    args = {"patient": PATIENT, "sign": [sign] if sign else None, "since": said.past()}
     return plan(said.search(), step("s2", "vitals.trend.card", args, after=("s1",)))
 
 
@@ -52,12 +52,12 @@ def _appointments(said: Said) -> Plan:
 
 
 def _documents(said: Said) -> Plan:
-    args = {"patient": PATIENT, "doc_type": said.document()}
+    args = {"patient": PATIENT, "doc_type": said.documents()}
     return plan(said.search(), step("s2", "document.search", args, after=("s1",)))
 
 
 def _read(said: Said) -> Plan:
-    args = {"patient": PATIENT, "doc_type": said.document()}
+    args = {"patient": PATIENT, "doc_type": said.documents()}
     return plan(
         said.search(),
         step("s2", "document.search", args, after=("s1",)),

@@ -189,6 +189,11 @@ class Said:
         """The document's LOINC code."""
         return _DOCUMENTS.get(self.text("document").lower())
 
+    def documents(self) -> list[str] | None:
+        """The document's LOINC code, where several may be asked for."""
+        code = self.document()
+        return None if code is None else [code]
+
     def code(self, name: str, table: Mapping[str, str]) -> str | None:
         """What a part means by a table of patterns; None where it was not said."""
         said = self.text(name).lower()
