@@ -39,7 +39,12 @@ class Settings(BaseSettings):
 
     home: Path = Field(default=Path(".condor"), description="Where state lives; made with mode 0700.")
     database_url: str = Field(
-        default="", description="Database; default: an SQLite file in the home. `sqlite:///path/to/file.db`."
+        default="",
+        description=(
+            "Database; default: an SQLite file in the home. `sqlite:///path/to/file.db`, or, shared by any "
+            "number of processes, `postgresql://user:password@host:5432/database` (PostgreSQL 15 or newer; "
+            "schema `condor`, `?search_path=name` takes another; extra `[postgres]`)."
+        ),
     )
     suspend_ttl_s: float = Field(
         default=SUSPEND_TTL_S_DEFAULT,

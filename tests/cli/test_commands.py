@@ -441,13 +441,16 @@ def test_the_doctor_finds_settings_that_cannot_be_used(shell: Shell) -> None:
         "CONDOR_SUSPEND_TTL_S": "abc",
         "CONDOR_REPLANS_MAX": "99",
         "CONDOR_TOKENS_MAX": "many",
-        "CONDOR_DATABASE_URL": "postgres://x",
     }
     for name, value in bad.items():
         done = shell.run("doctor", env={name: value})
         assert done.code == 9
         assert f"settings: {name} is '{value}'" in done.words
         assert "; write " in done.words
+    done = shell.run("doctor", env={"CONDOR_DATABASE_URL": "mysql://ann:hunter2@host/x"})
+    assert done.code == 9
+    assert "settings: CONDOR_DATABASE_URL cannot be used; write sqlite:///" in done.words
+    assert "hunter2" not in done.words
     done = shell.run("doctor", env={"CONDOR_REPLANS_MAX": "2", "CONDOR_TOKENS_MAX": "1000"})
     assert done.code == 0
     assert "settings: each can be used" in done.words

@@ -98,7 +98,11 @@ def _asked(case: Case, told: Told, report: dict[str, Any]) -> Iterator[str]:
     """Nobody is asked the same thing twice; a person finds out only where nothing else can."""
     approvals = [card for card in report["cards"] if card["reasonCode"] == "approval"]
     reconciles = [card for card in report["cards"] if card["reasonCode"] == "reconcile"]
-    said_no = [line for line in told.all("answered") if line["data"].get("happened") is False]
+    # An answer counts that was stored, although its process died before it could say so.
+    stored = {card["suspendId"] for card in reconciles if card["status"] == "answered"}
+    said_no = {
+        line["suspendId"] for line in told.all("answering") if line["data"].get("happened") is False
+    } & stored
     if len(approvals) != 1 + len(said_no):
         yield f"{len(approvals)} approvals were asked for"
     # An effect is entered three times at most; who is killed twice and late as well uses them up.

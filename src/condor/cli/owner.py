@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from condor.cli.home import DATABASE_VARIABLE
+from condor.ports.database_url import is_postgres
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,8 +33,15 @@ def database_of(home: Path) -> Path:
     return Path(configured) if configured else home / "condor.db"
 
 
+def is_shared() -> bool:
+    """Whether the database is one that any number of processes may share, so that nobody owns it."""
+    return is_postgres(os.environ.get(DATABASE_VARIABLE, ""))
+
+
 def owner_of(home: Path) -> str | None:
     """What the lock says of the process that owns the database; None when nobody does."""
+    if is_shared():
+        return None
     lock = Path(f"{database_of(home)}-lock")
     try:
         with lock.open("r", encoding="utf-8", errors="replace") as file:
@@ -48,7 +56,9 @@ def owner_of(home: Path) -> str | None:
 
 def stands_alone(home: Path, run: Mapping[str, Any]) -> bool:
     """Whether a run is at work by its status while nobody owns the home: its process was interrupted."""
-    return str(run.get("status")) in _AT_WORK and owner_of(home) is None
+    # Of a shared database's runs each living process says that it works on them; those of one that is gone
+    # are taken up by another.
+    return not is_shared() and str(run.get("status")) in _AT_WORK and owner_of(home) is None
 
 
-__all__ = ["GOES_ON", "database_of", "owner_of", "stands_alone"]
+__all__ = ["GOES_ON", "database_of", "is_shared", "owner_of", "stands_alone"]

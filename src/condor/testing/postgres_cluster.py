@@ -167,8 +167,8 @@ def running_cluster(programs: Path | None = None, *, under: Path | None = None) 
 
     Args:
         programs: where they are; default: as ``find_programs`` finds them.
-        under: the directory to make its own in, whose disk counts; default, and where it is closed to the user
-            that runs the cluster for root: the system's for temporary files.
+        under: the directory to make its own in, whose disk counts; default, and where it is closed to the
+            user that runs the cluster for root: the system's for temporary files.
 
     Raises:
         FileNotFoundError: there are no programs; how to get them.

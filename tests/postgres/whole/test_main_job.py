@@ -1,5 +1,9 @@
 """The main job from typed text to the written order, answers, unknown effects, on PostgreSQL."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from tests.acceptance.test_requests import (
     test_a_no_leaves_the_record_as_it_was as test_a_no_leaves_the_record_as_it_was,
 )
@@ -16,6 +20,8 @@ from tests.acceptance.test_requests import (
     test_r03_denied_writes_nothing_and_says_by_whom as test_r03_denied_writes_nothing_and_says_by_whom,
 )
 from tests.acceptance.test_requests import ward as ward
+from tests.cli.conftest import shell as shell
+from tests.cli.support import REFUND
 from tests.pump.test_answers import (
     test_a_bad_answer_changes_nothing as test_a_bad_answer_changes_nothing,
 )
@@ -36,3 +42,26 @@ from tests.pump.test_conversations import (
 from tests.pump.test_effects import (
     test_a_person_says_that_it_did_not_happen as test_a_person_says_that_it_did_not_happen,
 )
+
+if TYPE_CHECKING:
+    from condor.testing.postgres_cluster import PostgresCluster
+    from tests.cli.support import Shell
+
+
+def test_the_commands_work_on_it(shell: Shell, cluster: PostgresCluster) -> None:
+    """Start, list, answer, verify, doctor: each command a process of its own, on one database."""
+    there = {"CONDOR_DATABASE_URL": cluster.url}
+    plan = shell.plan(REFUND)
+    assert shell.run("run", "--plan", plan, "--as", "mia", "--json", env=there).code == 3
+    assert not (shell.home / "condor.db").exists()
+    checks = {check["check"]: check for check in shell.run("doctor", "--json", env=there).json}
+    assert "PostgreSQL" in checks["database"]["message"]
+    assert (checks["cards"]["message"][:6], checks["audit"]["level"]) == ("1 open", "ok")
+    (card,) = shell.run("pending", "--json", env=there).json
+    assert shell.run("approve", card["suspendId"], "--as", "mia", env=there).code == 0
+    assert shell.run("audit", "verify", env=there).code == 0
+    away = {"CONDOR_DATABASE_URL": "postgresql://ann:hunter2@127.0.0.1:1/condor"}
+    refused = shell.run("pending", env=away)
+    assert refused.code not in (0, 1)
+    assert "no PostgreSQL answers at ann@127.0.0.1:1/condor" in refused.err
+    assert "hunter2" not in refused.err
