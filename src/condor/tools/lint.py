@@ -6,16 +6,21 @@ text, would miss. Registration refuses contradictions; this tells of omissions.
 
 from __future__ import annotations
 
+import datetime
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from condor.core.policy import HitlTier, PolicyClass, resolve_policy_class
 from condor.core.run import DECIDES_NOTHING
+from condor.core.suspend.clarification_schema import choices, day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from condor.core.policy import ToolDescriptor
+    from condor.core.ids import Json
+    from condor.core.policy import ArgSpec, ToolDescriptor
 
 Level = Literal["error", "warning"]
 
@@ -34,19 +39,86 @@ class Finding:
 
 def lint_tools(tools: Iterable[ToolDescriptor]) -> list[Finding]:
     """Everything found, by tool and level."""
+    tools = list(tools)
     found = [finding for tool in tools for finding in _lint(tool)]
+    found += _between(tools)
     return sorted(found, key=lambda finding: (finding.tool, finding.level, finding.code))
 
 
 def _lint(tool: ToolDescriptor) -> Iterator[Finding]:
     policy_class = resolve_policy_class(tool.policy_class, None, tool.metadata)
-    yield from _people(tool)
+    yield from _hints(tool)
+    if tool.name.endswith(".card") and not tool.ui_card:
+        yield _error(
+            tool, "card-undeclared", "its name ends with .card, but no card is drawn; say ui_card=True"
+        )
     if policy_class == PolicyClass.READ:
         return
-    is_record_write = policy_class == PolicyClass.MUTATE
+    yield from _people(tool)
     yield from _effect(tool)
-    if is_record_write:
+    if policy_class == PolicyClass.MUTATE:
         yield from _record_write(tool)
+    elif not tool.roles and not tool.approver_roles:
+        yield _warning(
+            tool, "roles-missing", "anybody signed in may approve it; say roles= or approver_roles="
+        )
+
+
+_NUMBERS = frozenset({"integer", "decimal"})
+_DATES = frozenset({"date", "date-time"})
+#: Any day does to see whether a bound can be read.
+_SOME_DAY = datetime.date(2000, 1, 1)
+
+
+def _hints(tool: ToolDescriptor) -> Iterator[Finding]:
+    """What degrades a field to free text at run time is said to its author before."""
+    for spec in tool.args:
+        for hint, value in spec.hint.items():
+            if not _is_usable(spec, hint, value):
+                yield _warning(
+                    tool,
+                    "hint-malformed",
+                    f"the hint {hint} of {spec.name} cannot be used, so its field is free text; mend it",
+                )
+
+
+def _is_usable(spec: ArgSpec, hint: str, value: Json) -> bool:
+    is_date = spec.type in _DATES or spec.hint.get("format") in _DATES
+    match hint:
+        case "enum":
+            return isinstance(value, list | tuple) and len(choices({"enum": list(value)})) == len(value) > 0
+        case "min" | "max" if is_date:
+            return day_of(value, _SOME_DAY) is not None
+        case "min" | "max":
+            return spec.type in _NUMBERS and type(value) in (int, float)
+        case "min_length" | "max_length":
+            return type(value) is int and value > 0
+        case "multi" | "textarea" | "radio":
+            return isinstance(value, bool)
+        case "lookup":
+            where = value.get("tool") or value.get("terminology") if isinstance(value, Mapping) else None
+            return isinstance(where, str)
+        case _:  # a word of its author's, which no form reads
+            return True
+
+
+def _between(tools: Sequence[ToolDescriptor]) -> Iterator[Finding]:
+    """What tools say of each other."""
+    names = {tool.name for tool in tools}
+    members = Counter(group for tool in tools for group in tool.alias_groups)
+    for tool in tools:
+        for group in sorted(tool.alias_groups):
+            if members[group] == 1:
+                yield _warning(
+                    tool, "alias-alone", f"nothing else is of its alias group {group}, so nothing stands in"
+                )
+        for spec in tool.args:
+            lookup = spec.hint.get("lookup")
+            named = lookup.get("tool") if isinstance(lookup, Mapping) else None
+            if isinstance(named, str) and named not in names:
+                yield _warning(
+                    tool, "lookup-unknown", f"{spec.name} is looked up with {named}, which is not here"
+                )
 
 
 def _people(tool: ToolDescriptor) -> Iterator[Finding]:
