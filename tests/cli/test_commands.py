@@ -357,7 +357,7 @@ def test_the_doctor_says_what_is_there(shell: Shell) -> None:
         "cards",
         "audit",
     } <= set(checks)
-    assert checks["cards"]["message"] == "1 open"
+    assert checks["cards"]["message"].startswith("1 open")
     shell.home.chmod(0o755)
     wide = shell.run("doctor")
     assert wide.code == 9
