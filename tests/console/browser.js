@@ -11,7 +11,7 @@ const axe = readFileSync(web.resolve("axe-core/axe.min.js"), "utf8");
 export const base = process.env.CONDOR_URL.replace(/\/$/, "");
 const code = process.env.CONDOR_CODE;
 /** Milliseconds for what a page does by itself; only a bug waits for it. */
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 20_000;
 
 let browser;
 

@@ -169,6 +169,23 @@ describe("the demonstration hospital", () => {
     await okafor.api(`/runs/${run.runId}/approve`, { suspendId, approved: false, reason: "a test" });
     await line.waitFor({ state: "detached" });
     await inbox.locator("article.card.closed", { hasText: "Rejected" }).waitFor();
+
+    // A hidden page holds no connection; who comes back sees what was missed.
+    const hide = (hidden) =>
+      inbox.evaluate((hidden) => {
+        Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, hidden);
+    await hide(true);
+    await inbox.getByRole("status").filter({ hasText: "Paused" }).waitFor();
+    const missed = await okafor.run({ request: FLAG });
+    await inbox.waitForTimeout(400);
+    assert.equal(await line.count(), 0);
+    await hide(false);
+    await inbox.getByRole("status").filter({ hasText: "Live" }).waitFor();
+    await line.waitFor();
+    await okafor.api(`/runs/${missed.runId}/stop`, {});
+    await line.waitFor({ state: "detached" });
     await inbox.close();
   });
 
@@ -242,9 +259,13 @@ describe("the demonstration hospital", () => {
 
   test("signed out: nothing is left of what was seen; a link that was used says so", async () => {
     const osei = await Person.of("pharm-osei");
+    const other = await osei.tab();
+    await other.goto(`${base}/runs`);
+    await other.locator("header.shell").waitFor();
     await osei.page.locator("details.person summary").click();
     await osei.page.getByRole("button", { name: "Sign out" }).click();
     await osei.page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await other.getByRole("heading", { name: "Sign in" }).waitFor();
     await checkAccessible(osei.page, "signing in");
     await osei.page.goto(`${base}/inbox#principal=pharm-osei&code=code_that_was_used`);
     await osei.page.getByText("This link did not sign you in").waitFor();

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -165,6 +166,7 @@ def test_the_sources(built: Path, script: str) -> None:
     assert ran.returncode == 0, f"{ran.stdout}\n{ran.stderr}"
 
 
+@pytest.mark.slow
 def test_what_is_hidden_is_the_same_everywhere() -> None:
     """Console and terminal name the same characters, for every code point that both know."""
     lacking(build_script().missing())
@@ -191,6 +193,42 @@ def test_the_lock_names_no_host() -> None:
     lock = (WEB / "package-lock.json").read_text(encoding="utf-8")
     assert '"resolved"' not in lock
     assert '"integrity"' in lock
+
+
+def test_each_package_has_its_reason() -> None:
+    """And each is pinned to one version."""
+    package = json.loads((WEB / "package.json").read_text(encoding="utf-8"))
+    wanted = package["dependencies"] | package["devDependencies"]
+    assert all(re.fullmatch(r"[0-9.]+", version) for version in wanted.values()), wanted
+    guide = (WEB.parent / "docs" / "console.md").read_text(encoding="utf-8")
+    table = guide.partition("### Packages")[2].partition("\n## ")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    assert {name for row in rows for name in re.findall(r"`([^`]+)`", row.split("|")[1])} == wanted.keys()
+
+
+def test_the_wheel_takes_the_console_along(built: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Although git ignores it; and without Node the wheel is built all the same."""
+    spec = importlib.util.spec_from_file_location("hatch_build", WEB.parent / "hatch_build.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    hook = module.ConsoleHook(str(WEB.parent), {}, None, None, "", "wheel")
+    taken: dict[str, list[str]] = {"artifacts": []}
+    hook.initialize("standard", taken)
+    assert taken["artifacts"] == [f"/{built.relative_to(WEB.parent).as_posix()}/**"]
+    assert (built / "index.html").is_file()
+    assert capfd.readouterr().out == ""
+
+
+def test_without_node_the_build_says_why(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It fails only for who requires a console."""
+    script = build_script()
+    monkeypatch.setattr(script, "MARK", tmp_path / ".sources")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert script.missing() == "Node is not installed, or has no npm"
+    assert script.main([]) == 0
+    assert script.main(["--required"]) == 1
 
 
 def test_every_page_of_the_server_is_drawn() -> None:

@@ -18,6 +18,12 @@ export class Problem extends Error {
 
 const BASE = "/api/v1";
 
+/** Told when the server no longer knows who asks, so that the page asks to sign in. */
+let tellSignedOut = () => {};
+export function whenSignedOut(tell: () => void): void {
+  tellSignedOut = tell;
+}
+
 async function ask(method: string, path: string, body?: Json): Promise<Response> {
   let response: Response;
   try {
@@ -29,7 +35,10 @@ async function ask(method: string, path: string, body?: Json): Promise<Response>
   } catch {
     throw new Problem(0, "unreachable", words.problems.unreachable);
   }
-  if (!response.ok) throw await problemOf(response);
+  if (!response.ok) {
+    if (response.status === 401 && path !== "/session") tellSignedOut();
+    throw await problemOf(response);
+  }
   return response;
 }
 

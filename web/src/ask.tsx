@@ -132,6 +132,7 @@ function Conversation({ chat, owner }: { chat: Chat<RunMessage>; owner: RunLine[
   const isBusy = status === "submitted" || status === "streaming";
   const isForeign = owner !== null && owner.id !== me.principal;
   const cut = !isBusy && isActive(runStatus);
+  const answered = useCallback(() => takeUp(chat), [chat]);
   useTruth(chat, isBusy, cut);
   useFollowing(messages);
   return (
@@ -145,7 +146,7 @@ function Conversation({ chat, owner }: { chat: Chat<RunMessage>; owner: RunLine[
               {message.parts.map((part, index) => (part.type === "text" ? <Seen key={index} text={part.text} lines /> : null))}
             </div>
           ) : (
-            <RunAnswer key={message.id} message={message} answered={() => takeUp(chat)} />
+            <RunAnswer key={message.id} message={message} answered={answered} />
           ),
         )}
         {messages.length === 0 && !isBusy && error === undefined && <Empty>{said.nothing}</Empty>}

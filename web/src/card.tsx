@@ -33,11 +33,20 @@ export function SuspendCard({ told, answered, level = 3 }: { told: Card; answere
   const run = useQuery(runQuery(told.runId));
   const card: Card = told.status !== "pending" || asked.data === undefined ? { ...asked.data, ...told } : { ...told, ...asked.data };
   // Another contract is another card to read.
-  return <DrawnCard key={`${card.suspendId} ${card.contractHash}`} card={card} run={run.data} answered={answered} level={level} />;
+  return <DrawnCard key={`${card.suspendId} ${card.contractHash}`} card={card} run={run.data} isWhole={!run.isPending} answered={answered} level={level} />;
 }
 
-function DrawnCard({ card, run, answered, level }: { card: Card; run: RunSnapshot | undefined; answered: (() => void) | undefined; level: 2 | 3 }) {
-  const coverage = useCoverage();
+interface DrawnProps {
+  card: Card;
+  run: RunSnapshot | undefined;
+  /** Whether everything that is shown with it has come. */
+  isWhole: boolean;
+  answered: (() => void) | undefined;
+  level: 2 | 3;
+}
+
+function DrawnCard({ card, run, isWhole, answered, level }: DrawnProps) {
+  const coverage = useCoverage(isWhole);
   const headline = useId();
   const Heading = `h${level}` as const;
   const planned = card.origin === "planned_approval";

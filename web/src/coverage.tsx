@@ -21,7 +21,8 @@ export function Covered({ children, className = "" }: { children: ReactNode; cla
   );
 }
 
-export function useCoverage() {
+/** @param isWhole whether all parts are there; before, nothing is covered. */
+export function useCoverage(isWhole: boolean) {
   const card = useRef<HTMLElement>(null);
   const seen = useRef(new WeakSet<Element>());
   const watched = useRef(new WeakSet<Element>());
@@ -63,5 +64,5 @@ export function useCoverage() {
     part?.focus({ preventScroll: true });
   }, [marks]);
 
-  return { card, covered, showNext };
+  return { card, covered: covered && isWhole, showNext };
 }

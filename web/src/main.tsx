@@ -6,13 +6,13 @@ import { QueryClientProvider, useQuery } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode, useEffect, useRef, useState } from "react";
 import { createRoot } from "react-dom/client";
-import { Problem } from "./api";
+import { Problem, whenSignedOut } from "./api";
 import { forgetChats } from "./chats";
 import { onChange, onReturn, startLive, stopLive } from "./live";
 import { router } from "./pages";
 import { Fault, Waiting } from "./parts";
 import { meQuery, queryClient, reread } from "./queries";
-import { signIn, SignInPage, takeLink } from "./sign-in";
+import { signIn, SignInPage, takeLink, whenElsewhere } from "./sign-in";
 
 /** Milliseconds that changes are gathered before lists are read again. */
 const GATHER_MS = 250;
@@ -37,8 +37,13 @@ function Console() {
     };
     void arrive();
     const again = () => void arrive();
+    const askAgain = () => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+    whenSignedOut(askAgain);
+    const ends = [whenElsewhere(askAgain), () => window.removeEventListener("hashchange", again)];
     window.addEventListener("hashchange", again);
-    return () => window.removeEventListener("hashchange", again);
+    return () => {
+      for (const end of ends) end();
+    };
   }, []);
   return arrival === "arriving" ? <Waiting /> : <SignedIn linkFailed={arrival === "failed"} />;
 }

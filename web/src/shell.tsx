@@ -3,10 +3,10 @@
 import { Button, useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
-import { remove } from "./api";
 import { useStanding } from "./live";
 import { Chip, Fault, Seen } from "./parts";
 import { inboxQuery, meQuery, queryClient, useMe } from "./queries";
+import { signOut } from "./sign-in";
 import { words } from "./words";
 
 export function Shell() {
@@ -52,7 +52,7 @@ export function Shell() {
                 <code>{me.principal}</code> · {words.session.roles(me.roles)}
               </p>
               <p className="dim">{words.session.someoneElse}</p>
-              <Button variant="default" size="xs" onClick={() => void signOut()}>
+              <Button variant="default" size="xs" onClick={() => void leave()}>
                 {words.session.signOut}
               </Button>
             </div>
@@ -66,9 +66,9 @@ export function Shell() {
   );
 }
 
-async function signOut() {
+async function leave() {
   try {
-    await remove("/session");
+    await signOut();
   } finally {
     await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
   }

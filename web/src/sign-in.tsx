@@ -3,7 +3,7 @@
 
 import { Button, PasswordInput, TextInput } from "@mantine/core";
 import { useState, type FormEvent } from "react";
-import { post, Problem } from "./api";
+import { post, Problem, remove } from "./api";
 import { Seen } from "./parts";
 import { words } from "./words";
 
@@ -19,8 +19,22 @@ export function takeLink(): { principal: string; code: string } | null {
   return { principal, code };
 }
 
+/** Tabs of one browser share their session: whoever signs in or out in one tells the others. */
+const tabs = new BroadcastChannel("condor-session");
+
+export function whenElsewhere(tell: () => void): () => void {
+  tabs.addEventListener("message", tell);
+  return () => tabs.removeEventListener("message", tell);
+}
+
 export async function signIn(principal: string, code: string): Promise<void> {
   await post("/session", { principal, code });
+  tabs.postMessage("changed");
+}
+
+export async function signOut(): Promise<void> {
+  await remove("/session");
+  tabs.postMessage("changed");
 }
 
 export function SignInPage({ signedIn, linkFailed }: { signedIn: () => void; linkFailed: boolean }) {
