@@ -19,6 +19,7 @@ from condor.testing.store_units import (
     all_of,
     at,
     card,
+    contents,
     creation,
     decision,
     entry,
@@ -227,3 +228,27 @@ async def test_a_doubt_that_stays_is_said(
     away = False
     await store.commit(marked(1, "c"))
     assert await marks(store, 1) == {"a": 1, "c": 1}
+
+
+async def test_a_full_disk_fails_every_unit_of_the_group(opened: OpenStore, cluster: PostgresCluster) -> None:
+    """What the server says of its disk in the middle of a group: none of it is there, and it is said."""
+    store = await opened()
+    await store.commit(creation())
+    await store.commit(parking(card()))
+    before = await contents(store)
+    cluster.sql(
+        """CREATE FUNCTION condor.full_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = '53100';
+        END $$""",
+        "CREATE TRIGGER full_disk BEFORE INSERT ON condor.audit EXECUTE FUNCTION condor.full_disk()",
+    )
+    try:
+        losers = [marked(1, "a"), decision(card(), "ann"), creation(2)]
+        told = await all_of(store, losers)
+        assert [type(fate) for fate in told] == [StoreUnavailable] * 3
+        assert all("No space left on device" in str(fate) for fate in told)
+        assert before == await contents(store)
+    finally:
+        cluster.sql("DROP FUNCTION condor.full_disk CASCADE")
+    assert [type(fate) for fate in await all_of(store, losers)] == [Committed] * 3
+    await every_chain_is_whole(store)

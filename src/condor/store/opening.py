@@ -43,7 +43,10 @@ async def open_store(
             raise HomeUnusable(
                 f"a PostgreSQL database needs {error.name}: install condor-runtime[postgres]"
             ) from error
-        return await PostgresStore.open(url, faults=faults, read_only=read_only, heard=heard)
+        # Who only reads looks once; a connection that listens would be for nothing.
+        return await PostgresStore.open(
+            url, faults=faults, read_only=read_only, heard=None if read_only else heard
+        )
     if not url:
         _make_home(home, create=not read_only)
         path = home / "condor.db"

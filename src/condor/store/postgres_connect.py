@@ -50,6 +50,8 @@ LOST: Final = (
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
     asyncpg.IdleSessionTimeoutError,
+    # Another server has become the one that takes writes.
+    asyncpg.ReadOnlySQLTransactionError,
 )
 
 
