@@ -1,4 +1,4 @@
-"""Somebody with a database shell changes the audit: each kind is found, the row named, nobody else accused."""
+"""Somebody with a database shell changes the audit: each kind is found, the row named, nobody else blamed."""
 
 from __future__ import annotations
 
