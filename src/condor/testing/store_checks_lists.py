@@ -138,6 +138,23 @@ async def check_runs_come_newest_first(open_store: Open) -> None:
     assert {name for name in names if statuses[int(name[4:]) % 8] in going} == set(await store.unfinished())
 
 
+async def check_idle_runs_are_told(open_store: Open) -> None:
+    """Suspended, without an open card, unchanged since: nothing else is idle; and nothing is orphaned."""
+    store = await open_store()
+    await all_of(store, [creation(number, status=RunStatus.SUSPENDED) for number in range(1, 6)])
+    await store.commit(creation(6, status=RunStatus.EXECUTING))
+    await store.commit(parking(card(2)))
+    await store.commit(parking(card(3)))
+    await store.commit(decision(card(3)))
+    await store.commit(Transition(run_id=run_name(4), at=at(60)))
+    assert [run_name(1), run_name(3), run_name(5)] == list(await store.idle(at(10)))
+    assert [run_name(1), run_name(3)] == list(await store.idle(at(10), limit=2))
+    assert [run_name(1), run_name(3), run_name(4), run_name(5)] == list(await store.idle(at(60)))
+    assert list(await store.idle(at(-1))) == []
+    assert [run_name(6)] == list(await store.unfinished())
+    assert list(await store.orphaned()) == []
+
+
 async def check_audit_is_listed_by_filter(open_store: Open) -> None:
     """Audit rows come by run and number, by any filter, a page after the other."""
     store = await open_store()
