@@ -28,6 +28,7 @@ from condor.pump.phases.edit_call import EditCall
 from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.segment import PumpPorts
 from condor.runtime import Run, Runtime, edge, run_snapshot
+from condor.runtime.brought import Brought
 from condor.runtime.hub import EventHub
 from condor.runtime.readings import Readings
 from condor.runtime.sweeping import Swept
@@ -55,7 +56,7 @@ _log = logging.getLogger(__name__)
 _GRACE_S = 10.0
 
 
-class Condor(Readings):
+class Condor(Readings, Brought):
     """One process of Condor: ``async with Condor(tools=[…]) as condor: …``."""
 
     def __init__(
@@ -152,8 +153,11 @@ class Condor(Readings):
         if not self._read_only or any(f"CONDOR_{name.upper()}" in os.environ for name in BY_NAME):
             self._limits = limits_from(self._configured().model_dump(exclude_none=True))
         self._toolbox = LocalToolbox(registry, clock=self._clock, today=self._day, faults=self._faults)
-        from condor.models import models_of  # its settings are slow to load
+        from condor.models import models_of  # slow to load, like what follows
+        from condor.processors import build_input_processors, build_output_processors
 
+        processors = "" if self._read_only else self._configured().processors
+        self._incoming = build_input_processors(processors)
         models = models_of(None if self._read_only else self._configured())
         self._stack.push_async_callback(models.aclose)
         brought = next((pack.planner for pack in self._opened if pack.planner), None)
@@ -168,8 +172,10 @@ class Condor(Readings):
             suspend_ttl_s=0.0 if self._read_only else self._configured().suspend_ttl_s,
             limits=self._limits,
             confirmer=self._confirmer or models.confirmer,
+            regenerator=models.regenerator,
             writer=self._writer or models.writer,
             count=self.counts,
+            output_processors=build_output_processors(processors, instructions=models.instructions),
         )
         dispatcher = LocalDispatcher()
         self._runtime = Runtime(ports, dispatcher, self._hub)
@@ -231,8 +237,10 @@ class Condor(Readings):
                 used for another request.
         """
         edge.check_request(request, plan)
+        message = None if request is None else self._incoming.process(request)
         wanted = StartRun(
-            request=request,
+            request=message.text if message else None,
+            findings=message.findings if message else {},
             plan=plan,
             principal=principal,
             autonomy=edge.allowed_autonomy(autonomy, principal),
@@ -354,26 +362,6 @@ class Condor(Readings):
         edge.allowed_autonomy(autonomy, LOCAL_PERSON)
         registered = self._toolbox.registered_class(tool)
         return explain_call(found, args, autonomy=autonomy, registered=registered)
-
-    @property
-    def principals(self) -> Sequence[Principal]:
-        """People that the packs bring."""
-        return [person for pack in self._opened for person in pack.principals]
-
-    @property
-    def default_principal(self) -> Principal | None:
-        """Who a demo's commands act as when nobody is named."""
-        return next((pack.default_principal for pack in self._opened if pack.default_principal), None)
-
-    @property
-    def demo_request(self) -> str | None:
-        """A request that shows what the packs are for."""
-        return next((pack.demo_request for pack in self._opened if pack.demo_request), None)
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """What the packs want to be told to the person who opened them."""
-        return [note for pack in self._opened for note in pack.notes]
 
     def _running(self) -> Runtime:
         if self._runtime is None or self._read_only:

@@ -107,6 +107,13 @@ class Settings(BaseSettings):
         default="",
         description="Comma-separated tool packs to load; default: the demo pack where nothing is set.",
     )
+    processors: str = Field(
+        default="",
+        description=(
+            "Message processors that are on, with their configurations, as a JSON object; "
+            'default: `{"unicode-normalizer": {}, "batch-parts": {}}`.'
+        ),
+    )
     model_name: str = Field(
         default="",
         description="The model that plans; empty: no model, and everything that needs none works as it is.",

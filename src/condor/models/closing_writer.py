@@ -35,6 +35,10 @@ few plain sentences, in the language of the request.
 * No greeting, no advice, no headings, nothing about yourself."""
 
 
+#: What a scrubber may take out of what the model writes.
+WRITERS_RULES = _RULES
+
+
 @dataclass(frozen=True, slots=True)
 class ModelClosingWriter:
     """Asks one model."""

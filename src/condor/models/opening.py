@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from condor.config import uses_of
 from condor.core.errors import RefusedInput
-from condor.models.closing_writer import ModelClosingWriter
+from condor.models.closing_writer import WRITERS_RULES, ModelClosingWriter
 from condor.models.confirmer import ModelConfirmer
 from condor.models.endpoint import Endpoint
 from condor.models.planner import ModelPlanner
@@ -34,6 +34,8 @@ class Models:
     regenerator: InputRegenerator | None = None
     writer: ClosingWriter | None = None
     endpoints: tuple[Endpoint, ...] = ()
+    #: What the writer is instructed with; an output processor can take it out of what it writes.
+    instructions: tuple[str, ...] = ()
 
     async def aclose(self) -> None:
         """Let go of the endpoints' connections."""
@@ -63,6 +65,7 @@ def models_of(settings: Settings | None) -> Models:
         regenerator=ModelInputRegenerator(endpoint) if "regenerate" in uses else None,
         writer=ModelClosingWriter(endpoint) if "write" in uses else None,
         endpoints=(endpoint, second),
+        instructions=(WRITERS_RULES,),
     )
 
 

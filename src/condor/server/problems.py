@@ -204,6 +204,12 @@ PROBLEMS: Final[Mapping[str, ProblemKind]] = {
     "request_not_understood": _kind(
         422, "No plan for that", "The planner has no plan for this request.", "Say it as `detail` offers."
     ),
+    "message_refused": _kind(
+        422,
+        "A message processor refused it",
+        "A processor that this server is configured with does not let the request pass.",
+        "Say it without what `detail` names.",
+    ),
     "model_unavailable": _kind(
         503,
         "The model cannot be asked",

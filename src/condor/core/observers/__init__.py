@@ -3,6 +3,7 @@
 from condor.core.observers.claim_evidence import ClaimEvidence, StepEvidence
 from condor.core.observers.claim_guard import guard_claims
 from condor.core.observers.claim_rules import DEFAULT_CLAIM_RULES, ClaimRule
+from condor.core.observers.claim_words import readable_words
 from condor.core.observers.closing import Closing, compose_closing, guard_closing
 from condor.core.observers.foreign_text import ForeignText, escape_foreign
 from condor.core.observers.notice import (
@@ -30,5 +31,6 @@ __all__ = [
     "escape_foreign",
     "guard_claims",
     "guard_closing",
+    "readable_words",
     "unended",
 ]

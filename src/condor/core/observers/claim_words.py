@@ -198,3 +198,8 @@ def root(word: str) -> str:
     if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
+
+
+def readable_words(text: str) -> tuple[str, ...]:
+    """The words of a text as a reader takes them, in lower case, without punctuation."""
+    return tuple(word for word in _words(plain(text))[0] if word[0].isalnum())

@@ -5,6 +5,7 @@ Law: a given plan is parsed and compiled before anything is stored: bad input ch
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from condor.core.compiler import compile_plan
@@ -35,6 +36,8 @@ class StartRun:
     principal: Principal
     #: Texts from elsewhere that it is about; whatever is planned beside them is untrusted.
     quoted: tuple[QuotedText, ...] = ()
+    #: What message processors found in the request; words of closed sets and numbers.
+    findings: Mapping[str, Json] = field(default_factory=dict)
     autonomy: str
     session_id: SessionId | None = None
     #: Made under this key of the caller's; a key that is taken is a conflict.
@@ -90,12 +93,16 @@ async def admit(start: StartRun, ports: PumpPorts) -> Segment:
     )
     segment.audit(entry(segment, "run-started"))
     if start.request is not None:
-        segment.payload("request", {"text": start.request, **_quoted(start)})
+        segment.payload("request", {"text": start.request, **_found(start), **_quoted(start)})
     if graph is not None:
         state.adopt_graph(graph)
         stage_plan(segment, start.plan, graph)
     await segment.commit()
     return segment
+
+
+def _found(start: StartRun) -> dict[str, Json]:
+    return {"findings": start.findings} if start.findings else {}
 
 
 def _quoted(start: StartRun) -> dict[str, Json]:

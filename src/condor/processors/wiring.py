@@ -1,0 +1,180 @@
+"""The wiring: which processors a message and a text pass, in which order."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from condor.core.errors import RefusedInput
+from condor.ports.messages import InputProcessor, Message, OutputProcessor, TextCut
+from condor.processors.configuration import CONFIGURATIONS, DEFAULT_PROCESSORS
+from condor.processors.detectors import Moderation, PiiDetector, PromptInjectionDetector
+from condor.processors.texts import (
+    BatchParts,
+    LanguageDetector,
+    SystemPromptScrubber,
+    TokenLimiter,
+    UnicodeNormalizer,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from condor.processors import configuration as configured
+
+#: The order in which a message passes them: what is read is normalized, what is judged is short enough.
+INPUT_ORDER = (
+    "unicode-normalizer",
+    "token-limiter",
+    "language-detector",
+    "prompt-injection-detector",
+    "moderation",
+    "pii-detector",
+)
+#: The order in which a text passes them: what is stored was read, counted and gathered.
+OUTPUT_ORDER = ("system-prompt-scrubber", "pii-detector", "moderation", "token-limiter", "batch-parts")
+
+
+def read_configuration(given: str | Mapping[str, Any]) -> dict[str, Any]:
+    """Which processors are on, each with its configuration; empty: the default.
+
+    Args:
+        given: ``{"id": {…}, …}``, as JSON or read.
+
+    Raises:
+        RefusedInput: no such processor, or a configuration that does not fit; it says which and what.
+    """
+    if given == "":
+        given = DEFAULT_PROCESSORS
+    try:
+        wanted = json.loads(given) if isinstance(given, str) else dict(given)
+    except ValueError as fault:
+        raise RefusedInput(f"CONDOR_PROCESSORS is no JSON ({fault})") from None
+    if not isinstance(wanted, dict):
+        raise RefusedInput("CONDOR_PROCESSORS is no JSON object of processor ids")
+    read = {}
+    for name, values in wanted.items():
+        if name not in CONFIGURATIONS:
+            known = ", ".join(CONFIGURATIONS)
+            raise RefusedInput(f"CONDOR_PROCESSORS names {name!r}, which is no processor; there are {known}")
+        try:
+            read[name] = CONFIGURATIONS[name].model_validate(values)
+        except ValidationError as fault:
+            first = fault.errors(include_url=False, include_context=False, include_input=False)[0]
+            where = ".".join(str(part) for part in first["loc"])
+            raise RefusedInput(
+                f"CONDOR_PROCESSORS: {name}{'.' if where else ''}{where}: {first['msg']}"
+            ) from None
+    return read
+
+
+class InputChain:
+    """Everything a message passes."""
+
+    def __init__(self, processors: Sequence[InputProcessor]) -> None:
+        self.processors = tuple(processors)
+
+    def process(self, text: str) -> Message:
+        """The message as it is stored.
+
+        Raises:
+            RefusedInput: a processor refused it, or could not look at it.
+        """
+        message = Message(text=text, findings={})
+        for processor in self.processors:
+            try:
+                message = processor.process(message)
+            except RefusedInput:
+                raise
+            except Exception as fault:
+                raise RefusedInput(
+                    f"the request could not be looked at by {processor.name} ({type(fault).__name__})",
+                    code="message_refused",
+                ) from fault
+        return message
+
+
+class OutputChain:
+    """Everything one text passes, as one processor."""
+
+    name = "output"
+
+    def __init__(self, processors: Sequence[OutputProcessor]) -> None:
+        self.processors = tuple(processors)
+
+    def feed(self, part: str, *, now_s: float) -> Sequence[str]:
+        """What comes out of the last one."""
+        return self._through([part], 0, now_s)
+
+    def end(self) -> Sequence[str]:
+        """What they held back, each through those after it."""
+        out: list[str] = []
+        for number, processor in enumerate(self.processors):
+            out += self._through(list(processor.end()), number + 1, 0.0)
+        return out
+
+    def _through(self, parts: list[str], begin: int, now_s: float) -> list[str]:
+        for number in range(begin, len(self.processors)):
+            processor = self.processors[number]
+            passed: list[str] = []
+            for part in parts:
+                try:
+                    passed += processor.feed(part, now_s=now_s)
+                except TextCut as cut:
+                    rest = [*passed, *cut.parts]
+                    self.processors = self.processors[number + 1 :]
+                    raise TextCut(str(cut), [*self._through(rest, 0, now_s), *self.end()]) from None
+            parts = passed
+        return parts
+
+
+def build_input_processors(given: str | Mapping[str, Any] = "") -> InputChain:
+    """The way in.
+
+    Raises:
+        RefusedInput: the configuration does not fit, or a library is not installed.
+    """
+    read = read_configuration(given)
+    make: dict[str, Callable[[Any], InputProcessor]] = {
+        "unicode-normalizer": UnicodeNormalizer,
+        "language-detector": LanguageDetector,
+        "prompt-injection-detector": PromptInjectionDetector,
+        "pii-detector": PiiDetector,
+        "moderation": Moderation,
+        "token-limiter": TokenLimiter,
+    }
+    return InputChain([make[name](read[name]) for name in INPUT_ORDER if name in read])
+
+
+def build_output_processors(
+    given: str | Mapping[str, Any] = "", *, instructions: Sequence[str] = ()
+) -> Callable[[], OutputChain | None]:
+    """The way out: makes the processors of one text.
+
+    Args:
+        instructions: texts that the writing model was instructed with, for the scrubber.
+
+    Raises:
+        RefusedInput: the configuration does not fit, or a library is not installed.
+    """
+    read = read_configuration(given)
+    names = [name for name in OUTPUT_ORDER if name in read]
+
+    def scrubber(values: configured.SystemPromptScrubberConfiguration) -> OutputProcessor:
+        return SystemPromptScrubber(values, instructions)
+
+    make: dict[str, Callable[[Any], OutputProcessor]] = {
+        "system-prompt-scrubber": scrubber,
+        "pii-detector": PiiDetector,
+        "moderation": Moderation,
+        "token-limiter": TokenLimiter,
+        "batch-parts": BatchParts,
+    }
+
+    def chain() -> OutputChain | None:
+        return OutputChain([make[name](read[name]) for name in names]) if names else None
+
+    chain()  # what cannot be made is refused now, not at the first text
+    return chain

@@ -1,0 +1,37 @@
+"""What the opened packs bring beside tools: people, and a request that shows what they are for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from condor.core.run import Principal
+    from condor.ports.packs import OpenedPack
+
+
+class Brought:
+    """Read from the packs that are open."""
+
+    _opened: list[OpenedPack]
+
+    @property
+    def principals(self) -> Sequence[Principal]:
+        """People that the packs bring."""
+        return [person for pack in self._opened for person in pack.principals]
+
+    @property
+    def default_principal(self) -> Principal | None:
+        """Who a demo's commands act as when nobody is named."""
+        return next((pack.default_principal for pack in self._opened if pack.default_principal), None)
+
+    @property
+    def demo_request(self) -> str | None:
+        """A request that shows what the packs are for."""
+        return next((pack.demo_request for pack in self._opened if pack.demo_request), None)
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What the packs want to be told to the person who opened them."""
+        return [note for pack in self._opened for note in pack.notes]
