@@ -111,7 +111,7 @@ export async function readThrough(card) {
   await approve.waitFor();
   for (let part = 0; part < 40; part++) {
     if (await approve.isEnabled()) return approve;
-    if (await next.isVisible()) await next.click().catch(() => undefined);
+    if (await next.isVisible()) await next.click({ timeout: 500 }).catch(() => undefined);
     await card.page().waitForTimeout(60);
   }
   throw new Error("Approve never opens");

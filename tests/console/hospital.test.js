@@ -49,6 +49,9 @@ describe("the demonstration hospital", () => {
     const there = other.locator("article.card.open");
     await (await readThrough(there)).click();
     await other.locator("article.card.closed", { hasText: "Approved" }).waitFor();
+    // Whoever answered stands on the card, not at the page's top.
+    assert.ok(await other.evaluate(() => document.activeElement?.matches("article.card") ?? false));
+    assert.match(await other.title(), /Inbox · Condor/);
     await other.close();
 
     await page.locator("article.card.closed", { hasText: "Approved by Dr Okafor" }).waitFor();
@@ -88,7 +91,7 @@ describe("the demonstration hospital", () => {
     const approve = asks.getByRole("button", { name: "Approve", exact: true });
     await approve.waitFor();
     for (let part = 0; part < 40 && !(await approve.isEnabled()); part++) {
-      await next.press("Enter").catch(() => undefined);
+      await next.press("Enter", { timeout: 500 }).catch(() => undefined);
       await page.waitForTimeout(60);
     }
     await approve.press("Enter");

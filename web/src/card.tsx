@@ -5,7 +5,7 @@
 import { Button, Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useId, useState, type ReactNode } from "react";
+import { useEffect, useId, useRef, useState, type ReactNode, type RefObject } from "react";
 import { post, Problem } from "./api";
 import { Covered, useCoverage } from "./coverage";
 import { Edit, Edits } from "./edit";
@@ -51,8 +51,9 @@ function DrawnCard({ card, run, isWhole, answered, level }: DrawnProps) {
   const Heading = `h${level}` as const;
   const planned = card.origin === "planned_approval";
   const open = card.status === "pending";
+  useFocusKept(coverage.card, open);
   return (
-    <article ref={coverage.card} className={`card ${card.reasonCode} ${open ? "open" : "closed"}`} aria-labelledby={headline} data-card={card.suspendId}>
+    <article ref={coverage.card} tabIndex={-1} className={`card ${card.reasonCode} ${open ? "open" : "closed"}`} aria-labelledby={headline} data-card={card.suspendId}>
       <Covered>
         <header className="card-head">
           <Chip tone={KIND_TONES[card.reasonCode] ?? "warn"}>{said.kinds[card.reasonCode] ?? visibleWord(card.reasonCode)}</Chip>
@@ -97,6 +98,15 @@ function DrawnCard({ card, run, isWhole, answered, level }: DrawnProps) {
       )}
     </article>
   );
+}
+
+/** Whoever answered stands on the card that they answered, not at the page's top. */
+function useFocusKept(card: RefObject<HTMLElement | null>, open: boolean) {
+  const was = useRef(open);
+  useEffect(() => {
+    if (was.current && !open && document.activeElement === document.body) card.current?.focus({ preventScroll: true });
+    was.current = open;
+  }, [card, open]);
 }
 
 interface BodyProps {
@@ -272,7 +282,7 @@ function Outcome({ card, newer }: { card: Card; newer: string | undefined }) {
   const data = Object.entries(card.resumeData ?? {}).filter(([name]) => name !== "approved" && name !== "reason");
   return (
     <footer className="outcome">
-      <p>
+      <p role="status">
         <strong>{said.closed[card.status] ?? card.status}</strong>
         {who !== undefined && card.decidedAt !== undefined && (
           <>

@@ -145,7 +145,22 @@ function Chosen({ suspendId }: { suspendId: string }) {
       {card.isPending && <Waiting />}
       {card.isError && <Fault fault={card.error} retry={() => void card.refetch()} />}
       {card.data !== undefined && <SuspendCard told={card.data} level={2} />}
+      {card.data !== undefined && card.data.status !== "pending" && <Next />}
     </>
+  );
+}
+
+/** After an answer: the oldest card that waits for this person. */
+function Next() {
+  const { data } = useQuery(inboxQuery);
+  const next = data?.find((card) => card.mayAnswer === true);
+  if (next === undefined) return null;
+  return (
+    <p className="next">
+      <Link to="/inbox/$suspendId" params={{ suspendId: next.suspendId }}>
+        {said.next}
+      </Link>
+    </p>
   );
 }
 

@@ -11,11 +11,14 @@ import { forgetChats } from "./chats";
 import { onChange, onReturn, startLive, stopLive } from "./live";
 import { router } from "./pages";
 import { Fault, Waiting } from "./parts";
-import { meQuery, queryClient, reread } from "./queries";
+import { inboxQuery, meQuery, queryClient, reread } from "./queries";
 import { signIn, SignInPage, takeLink, whenElsewhere } from "./sign-in";
 
-/** Milliseconds that changes are gathered before lists are read again. */
+/** Milliseconds that changes are gathered before lists are read again; more where the inbox is long. */
 const GATHER_MS = 250;
+const GATHER_LONG_MS = 2_000;
+/** Cards from which on an inbox is long. */
+const LONG = 200;
 
 const theme = createTheme({ primaryColor: "blue", defaultRadius: "md", fontFamily: "inherit", fontFamilyMonospace: "inherit" });
 const colours = localStorageColorSchemeManager({ key: "condor-colours" });
@@ -83,7 +86,7 @@ function useFollowing(isIn: boolean) {
           timer = undefined;
           for (const runId of changed) void reread(runId);
           changed.clear();
-        }, GATHER_MS);
+        }, (queryClient.getQueryData(inboxQuery.queryKey)?.length ?? 0) < LONG ? GATHER_MS : GATHER_LONG_MS);
       }),
       onReturn(() => void queryClient.invalidateQueries()),
       stopLive,

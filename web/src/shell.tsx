@@ -2,17 +2,20 @@
 
 import { Button, useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet } from "@tanstack/react-router";
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { get } from "./api";
 import { useStanding } from "./live";
 import { Chip, Fault, Seen } from "./parts";
 import { inboxQuery, meQuery, queryClient, useMe } from "./queries";
-import { signOut } from "./sign-in";
+import { SignInForm, signOut, type Somebody } from "./sign-in";
 import { words } from "./words";
 
 export function Shell() {
   const me = useMe();
   const { data: cards } = useQuery(inboxQuery);
   const waiting = (cards ?? []).filter((card) => card.mayAnswer === true).length;
+  usePage(waiting);
   return (
     <>
       <a className="skip" href="#content">
@@ -51,7 +54,7 @@ export function Shell() {
               <p>
                 <code>{me.principal}</code> · {words.session.roles(me.roles)}
               </p>
-              <p className="dim">{words.session.someoneElse}</p>
+              <SomebodyElse />
               <Button variant="default" size="xs" onClick={() => void leave()}>
                 {words.session.signOut}
               </Button>
@@ -64,6 +67,33 @@ export function Shell() {
       </main>
     </>
   );
+}
+
+/** Where people sign in with codes: choose whom to act as. */
+function SomebodyElse() {
+  const people = useQuery({ queryKey: ["people"], queryFn: () => get<{ people: Somebody[] }>("/principals"), staleTime: Infinity });
+  if ((people.data?.people ?? []).length === 0) return null;
+  return (
+    <>
+      <p className="dim">{words.session.someoneElse}</p>
+      <SignInForm people={people.data?.people} signedIn={() => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey })} />
+    </>
+  );
+}
+
+/** A page's title, and where focus stands when another page is entered. */
+function usePage(waiting: number) {
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  const page = path.split("/")[1] ?? "";
+  const before = useRef(page);
+  useEffect(() => {
+    const named = (words.nav as { [page: string]: string })[page === "" ? "ask" : page];
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${named ?? words.name} · ${words.name}`;
+  }, [page, waiting]);
+  useEffect(() => {
+    if (before.current !== page) document.getElementById("content")?.focus({ preventScroll: true });
+    before.current = page;
+  }, [page]);
 }
 
 async function leave() {

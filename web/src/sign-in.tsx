@@ -1,10 +1,11 @@
 // Signing in: by the link of the server, whose code stands in the fragment, or by hand. No secret is kept
 // here; the session is in a cookie that no script reads.
 
-import { Button, PasswordInput, TextInput } from "@mantine/core";
+import { Button, NativeSelect, PasswordInput, TextInput } from "@mantine/core";
 import { useState, type FormEvent } from "react";
 import { post, Problem, remove } from "./api";
 import { Seen } from "./parts";
+import { visible } from "./visible";
 import { words } from "./words";
 
 const said = words.session;
@@ -37,7 +38,14 @@ export async function signOut(): Promise<void> {
   tabs.postMessage("changed");
 }
 
-export function SignInPage({ signedIn, linkFailed }: { signedIn: () => void; linkFailed: boolean }) {
+export interface Somebody {
+  id: string;
+  display: string;
+  roles: string[];
+}
+
+/** Name and code; the name is chosen where the people are known. */
+export function SignInForm({ people = [], signedIn }: { people?: Somebody[]; signedIn: () => void }) {
   const [principal, setPrincipal] = useState("");
   const [code, setCode] = useState("");
   const [fault, setFault] = useState("");
@@ -56,6 +64,36 @@ export function SignInPage({ signedIn, linkFailed }: { signedIn: () => void; lin
     }
   }
 
+  const name = {
+    label: said.principal,
+    required: true,
+    value: principal,
+    onChange: (event: { currentTarget: { value: string } }) => setPrincipal(event.currentTarget.value),
+  };
+  return (
+    <form className="form" onSubmit={(event) => void submit(event)}>
+      {people.length === 0 ? (
+        <TextInput {...name} placeholder={said.principalHint} autoComplete="username" />
+      ) : (
+        <NativeSelect
+          {...name}
+          data={[{ value: "", label: said.choose }, ...people.map((each) => ({ value: each.id, label: `${visible(each.display)}: ${said.roles(each.roles)}` }))]}
+        />
+      )}
+      <PasswordInput label={said.code} autoComplete="off" required value={code} onChange={(event) => setCode(event.currentTarget.value)} />
+      {fault !== "" && (
+        <p className="fault" role="alert">
+          <Seen text={fault} />
+        </p>
+      )}
+      <Button type="submit" loading={busy}>
+        {said.submit}
+      </Button>
+    </form>
+  );
+}
+
+export function SignInPage({ signedIn, linkFailed }: { signedIn: () => void; linkFailed: boolean }) {
   return (
     <main className="sign-in" id="content">
       <h1>
@@ -69,18 +107,7 @@ export function SignInPage({ signedIn, linkFailed }: { signedIn: () => void; lin
       )}
       <p>{said.byLink}</p>
       <p className="dim">{said.byHand}</p>
-      <form className="form" onSubmit={(event) => void submit(event)}>
-        <TextInput label={said.principal} placeholder={said.principalHint} autoComplete="username" required value={principal} onChange={(event) => setPrincipal(event.currentTarget.value)} />
-        <PasswordInput label={said.code} autoComplete="off" required value={code} onChange={(event) => setCode(event.currentTarget.value)} />
-        {fault !== "" && (
-          <p className="fault" role="alert">
-            <Seen text={fault} />
-          </p>
-        )}
-        <Button type="submit" loading={busy}>
-          {said.submit}
-        </Button>
-      </form>
+      <SignInForm signedIn={signedIn} />
     </main>
   );
 }

@@ -25,7 +25,8 @@ export const words = {
     signOut: "Sign out",
     as: (display: string) => `Signed in as ${display}`,
     linkUsed: "This link did not sign you in: each counts once, and for an hour. Take a new one from the server, or sign in by hand.",
-    someoneElse: "Act as somebody else: sign in again with their link or code.",
+    someoneElse: "Act as somebody else: with their link, or here.",
+    choose: "Choose a person",
     roles: (roles: string[]) => (roles.length === 0 ? "no role" : roles.join(", ")),
   },
   problems: {
@@ -241,6 +242,7 @@ export const words = {
     list: "Cards",
     since: (age: string) => `since ${age}`,
     forYou: "for you",
+    next: "The next card that waits for you",
   },
   runList: { title: "Runs", started: "Started", by: "Asked by", status: "Status", request: "Request", plan: "A plan, without words" },
   run: {
