@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor) -> ToolCallInput:
     """Everything the leaf decides on, from server state alone."""
     args, answers, unresolved, edits = _arguments(state, node, tool)
+    made = tuple(name for name in made_anew(state, node) if name in tool.args_by_name)
     gates = _gates(state, node) if state.suspensions else []
     denied_calls, denied_effects = _denied(state)
     return ToolCallInput(
@@ -43,7 +44,8 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
         autonomy=state.autonomy,
         denied_effects=denied_effects,
         denied_calls=denied_calls,
-        untrusted_plan=node.untrusted,
+        untrusted_plan=node.untrusted or bool(made),
+        made_anew=made,
         today=ports.toolbox.today,
         approval=given_approval(state, node),
         answered=_just_answered(state, node) if state.suspensions else frozenset(),
@@ -83,7 +85,7 @@ def _arguments(
     state: RunState, node: Node, tool: ToolDescriptor
 ) -> tuple[Mapping[str, Json], Mapping[str, Json], Mapping[str, str], tuple[CallEdit, ...]]:
     """Arguments; answers that are none; arguments that a reference left empty; edits made on cards."""
-    args: dict[str, Json] = dict(node.args)
+    args: dict[str, Json] = {**node.args, **made_anew(state, node)}
     edits: list[CallEdit] = []
     unresolved = _resolve(state, args) if node.uses else {}
     answers: dict[str, Json] = {}
@@ -102,6 +104,11 @@ def _arguments(
         args[tool.pins] = card
     unmet = {name: why for name, why in unresolved.items() if name not in args}
     return args, answers, unmet, tuple(edits)
+
+
+def made_anew(state: RunState, node: Node) -> Mapping[str, Json]:
+    """Arguments that a model made anew (``pump.regeneration``); empty where none were, or were erased."""
+    return cast("Mapping[str, Json]", (state.payload(node.payload("input")) or {}).get("args", {}))
 
 
 def _edit(

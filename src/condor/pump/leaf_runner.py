@@ -30,6 +30,7 @@ from condor.core.run import EventKind
 from condor.pump.call import call_of, given_approval, invocation_of, what_came_of_it
 from condor.pump.effects import resume_effect, run_effect
 from condor.pump.recovery import Audit, conclude, take_up
+from condor.pump.regeneration import regenerated
 from condor.pump.retries import may_try_again
 from condor.pump.segment import LookAgain, Segment, entry
 
@@ -103,13 +104,24 @@ async def _as_the_leaf_says(segment: Segment, given: ToolCallInput, seen: int) -
                     return await conclude(segment, given, looked, no_audit)
                 given = replace(given, evidence=looked)
             case Suspend():
-                return leaf
+                again = await _anew(segment, given, leaf)
+                if not isinstance(again, ToolCallInput):
+                    return again
+                given = again
             case Settle(outcome=outcome):
                 return await conclude(segment, given, outcome, _audit_of_unrun(segment, given))
             case Execute():
                 if segment.ports.toolbox.is_effectful(given.tool):
                     return await run_effect(segment, given, leaf, seen=seen)
                 return await _run_read(segment, given, leaf)
+
+
+async def _anew(segment: Segment, given: ToolCallInput, leaf: Suspend) -> ToolCallInput | Suspend | None:
+    """The call with arguments that a model made anew; else what the step waits for, or nothing."""
+    again = await regenerated(segment, given, leaf)
+    if isinstance(again, StepOutcome):
+        return await conclude(segment, given, again, no_audit)
+    return leaf if again is None else again
 
 
 async def _look(segment: Segment, given: ToolCallInput) -> CardEvidence | StepOutcome | Suspend:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from condor.ports.counts import Count
     from condor.ports.faults import Faults
     from condor.ports.messages import OutputProcessor
-    from condor.ports.model import Confirmer, Planner
+    from condor.ports.model import Confirmer, InputRegenerator, Planner
     from condor.ports.tools import Toolbox
     from condor.pump.state import RunState
 
@@ -60,6 +60,8 @@ class PumpPorts:
     limits: Limits = DEFAULT_LIMITS
     #: Looks a second time at edits of the plan that a rule alone does not settle.
     confirmer: Confirmer | None = None
+    #: Makes arguments of a planned call anew that cannot be used.
+    regenerator: InputRegenerator | None = None
     #: Writes closing texts; without one the composed closing stands.
     writer: ClosingWriter | None = None
     #: Makes what one written text passes on its way out; None: nothing.

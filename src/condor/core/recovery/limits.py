@@ -27,9 +27,9 @@ DEFAULT_REPLANS_MAX = 2
 TOOL_RETRIES_MAX = 3
 #: The same, where another tool can be asked: who has somewhere else to go does not knock a third time.
 TOOL_RETRIES_BEFORE_SUBSTITUTE_MAX = 1
-#: Times that the input of one record write may be made anew (mission: MUTATING_INPUT_REGEN_ATTEMPTS). Inputs
-#: come from plans and people here, never from a model, so nothing is made anew.
-WRITE_INPUT_REGENERATIONS_MAX = 0
+#: Times that the input of one step's call may be made anew by a model, a record write's among them (mission:
+#: MUTATING_INPUT_REGEN_ATTEMPTS). A second try knows nothing that the first did not; a person is asked.
+WRITE_INPUT_REGENERATIONS_MAX = 1
 #: Times that a card may be rendered anew (mission: RENDER_UI_BLOCK_REGEN_ATTEMPTS). A card is a projection of
 #: a result, so a second rendering is the first.
 UI_BLOCK_REGENERATIONS_MAX = 0

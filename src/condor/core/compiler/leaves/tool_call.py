@@ -74,6 +74,8 @@ class ToolCallInput:
     denied_effects: frozenset[str] = frozenset()
     #: The plan was made after untrusted text entered the run.
     untrusted_plan: bool = False
+    #: Arguments that a model made anew, because the plan's could not be used.
+    made_anew: tuple[str, ...] = ()
     today: datetime.date
     #: Digests of calls (``call_digest``) that a human has denied in this run.
     denied_calls: frozenset[Digest] = frozenset()
@@ -241,7 +243,7 @@ def _approval_request(
         hitl_tier=tool.hitl_tier,
         resume_schema=resume_schema(ReasonCode.APPROVAL),
         headline=tool.title or tool.name,
-        message=message,
+        message=message or _about_inputs(given),
         evidence=evidence.to_json(),
         versions=evidence.versions,
         evidence_digest=evidence.digest,
@@ -254,6 +256,11 @@ def _approval_request(
         edit_ui=edit_ui,
         edits=given.edits,
     )
+
+
+def _about_inputs(given: ToolCallInput) -> str:
+    names = [given.tool.args_by_name[name].label or name for name in given.made_anew]
+    return f"a model made {' and '.join(names)} anew; the plan's could not be used" if names else ""
 
 
 def edit_form_of(given: ToolCallInput) -> tuple[dict[str, object], dict[str, object]]:
