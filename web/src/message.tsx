@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { memo, type ReactNode } from "react";
 import { SuspendCard } from "./card";
 import { cardOf, SUSPEND_TOOL, type RunMessage } from "./chats";
-import { Chip, RunChip, Section, Seen, StepChip, Value } from "./parts";
+import { Chip, Pairs, RunChip, Section, Seen, StepChip, Value } from "./parts";
 import { useToolTitles } from "./queries";
 import { isActive, words } from "./words";
 import type { Json, Notice, Plan, PlanStep, StepStatus } from "./wire";
@@ -202,9 +202,45 @@ function UiBlock({ tool, block }: { tool: string; block: Json }) {
           <Seen text={about} />
         </p>
       )}
-      {Array.isArray(rows) ? <Rows rows={rows} /> : <Value value={filled} />}
+      {Array.isArray(rows) ? <Rows rows={rows} /> : <Pairs rows={Object.entries(filled).map(([name, value]) => [<Seen key={name} text={inWords(name)} />, <Digest key={name} value={value} />])} />}
     </Section>
   );
+}
+
+/** A value by its own words where it has some; all of it stands in the call above. */
+function Digest({ value }: { value: Json }) {
+  if (Array.isArray(value)) {
+    return (
+      <ul className="values">
+        {value.map((item, index) => (
+          <li key={index}>
+            <Digest value={item} />
+          </li>
+        ))}
+      </ul>
+    );
+  }
+  if (value === null || typeof value !== "object" || typeof value.text !== "string") return <Value value={value} />;
+  const name = [value.test, value.name, value.label].find((each) => typeof each === "string");
+  return (
+    <>
+      {typeof name === "string" && !value.text.includes(name) && (
+        <>
+          <strong>
+            <Seen text={name} />
+          </strong>
+          {": "}
+        </>
+      )}
+      <Seen text={value.text} lines />
+    </>
+  );
+}
+
+/** `allergyStatus` as a label: Allergy status. */
+function inWords(name: string): string {
+  const words = name.replace(/[_-]+/g, " ").replace(/([a-z])([A-Z])/g, (_, last: string, first: string) => `${last} ${first.toLowerCase()}`);
+  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 const isEmpty = (value: Json) => value === null || value === "" || (Array.isArray(value) && value.length === 0);
