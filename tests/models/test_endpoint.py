@@ -137,6 +137,16 @@ async def test_what_goes_wrong_is_said_in_one_line(
     assert refused.value.__cause__ is None
 
 
+async def test_nothing_that_is_asked_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """However much is to be logged: neither the key, nor what is asked, nor what is answered."""
+    caplog.set_level(logging.DEBUG)
+    async with serving(words("ANSWER-CANARY"), fails(400)) as served:
+        await asked(served)
+        with pytest.raises(ModelUnavailable):
+            await asked(served)
+    assert [text for text in (KEY, "CANARY") if text in caplog.text] == []
+
+
 async def test_nobody_there() -> None:
     """A refused connection is the same clear line."""
     async with serving() as served:
