@@ -101,26 +101,19 @@ async def connect(address: Address) -> Any:
     Raises:
         what the driver raises; ``explained`` says it in words.
     """
-    connection: Any = await asyncpg.connect(address.dsn, timeout=CONNECT_S_MAX, **options(address))
+    connection: Any = await asyncpg.connect(
+        address.dsn,
+        timeout=CONNECT_S_MAX,
+        command_timeout=STATEMENT_S_MAX,
+        server_settings={**_SETTINGS, "search_path": address.schema},
+    )
     try:
-        await made_durable(connection)
+        # No setting of the database or the user acknowledges what a power cut could take back.
+        await connection.execute(_DURABLE)
     except BaseException:
         connection.terminate()
         raise
     return connection
-
-
-def options(address: Address) -> dict[str, Any]:
-    """What every connection is made with."""
-    return {
-        "command_timeout": STATEMENT_S_MAX,
-        "server_settings": {**_SETTINGS, "search_path": address.schema},
-    }
-
-
-async def made_durable(connection: Any) -> None:
-    """Let no setting of the database or the user acknowledge what a power cut could take back."""
-    await connection.execute(_DURABLE)
 
 
 async def checked(address: Address) -> Any:

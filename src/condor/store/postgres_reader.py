@@ -8,12 +8,13 @@ Law 2: under a name that cannot be stored nothing is stored.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import asyncpg
 
 from condor.core.errors import StoreUnavailable
-from condor.store.postgres_connect import LOST, explained, made_durable, options
+from condor.store.postgres_connect import LOST, connect, explained
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -36,25 +37,29 @@ _NO_NAME: Final = (ValueError, asyncpg.CharacterNotInRepertoireError)
 
 
 class PostgresReader:
-    """Runs statements until it is closed."""
+    """Runs statements until it is closed.
 
-    def __init__(self, pool: Any, address: Address) -> None:
-        self._pool = pool
+    A few connections and no pool of the driver's: its bookkeeping, a task for each release among it, costs a
+    short read as much as the read.
+    """
+
+    def __init__(self, address: Address) -> None:
         self._address = address
+        self._free = asyncio.Semaphore(_CONNECTIONS_MAX)
+        #: The one that was used last is used next: its statements are prepared.
+        self._idle: list[Any] = []
         self._closed = False
 
     @classmethod
     async def open(cls, address: Address) -> PostgresReader:
-        """Make the pool, with one connection."""
-        pool = await asyncpg.create_pool(
-            address.dsn,
-            min_size=1,
-            max_size=_CONNECTIONS_MAX,
-            init=made_durable,
-            reset=_kept,
-            **options(address),
-        )
-        return cls(pool, address)
+        """Make the first connection.
+
+        Raises:
+            what the driver raises.
+        """
+        reader = cls(address)
+        reader._idle.append(await connect(address))
+        return reader
 
     async def rows(self, query: str, *values: object) -> Sequence[Any]:
         """The rows of one statement, which sees one moment."""
@@ -78,8 +83,7 @@ class PostgresReader:
             if self._closed:
                 raise StoreUnavailable("the store is closed")
             try:
-                async with self._pool.acquire(timeout=PATIENCE_S) as connection:
-                    return await work(connection)
+                return await self._once(work)
             except _NO_NAME:
                 raise
             except LOST as error:
@@ -90,15 +94,32 @@ class PostgresReader:
             await asyncio.sleep(pause_s)
             pause_s = min(pause_s * 2, longest_s)
 
+    async def _once(self, work: Callable[[Any], Awaitable[_T]]) -> _T:
+        async with self._free:
+            connection = self._still_open() or await connect(self._address)
+            try:
+                return await work(connection)
+            finally:
+                if self._closed:
+                    connection.terminate()
+                elif not connection.is_closed():
+                    self._idle.append(connection)
+
+    def _still_open(self) -> Any:
+        """An idle connection; None where there is none."""
+        while self._idle:
+            connection = self._idle.pop()
+            if not connection.is_closed():
+                return connection
+        return None
+
     async def close(self) -> None:
         """Let open reads end, then close."""
         self._closed = True
-        try:
+        with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(_GRACE_S):
-                await self._pool.close()
-        except (TimeoutError, *LOST):
-            self._pool.terminate()
-
-
-async def _kept(_: object) -> None:
-    """Nothing is left behind on a connection, so nothing is reset: a round trip less for each read."""
+                for _ in range(_CONNECTIONS_MAX):
+                    await self._free.acquire()
+        while self._idle:
+            with contextlib.suppress(*LOST, asyncpg.PostgresError):
+                await self._idle.pop().close(timeout=PATIENCE_S)
