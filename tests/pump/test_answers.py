@@ -270,6 +270,7 @@ async def test_the_sweep_aborts_as_the_system(tmp_path: Path, ledger: Ledger) ->
         assert await desk.condor._running().sweep() == 1
         end: Any = await desk.condor.show(run["runId"])
         assert (end["status"], ledger.count()) == ("aborted", 0)
+        assert {card["decidedByDisplay"] for card in end["suspensions"]} == {"Condor"}
         rows = await desk.audit(run["runId"])
         assert [(row["decision"], row["actor"]) for row in rows[-3:]] == [
             ("expired", "system"),

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from condor import HitlTier, PolicyClass, ToolContext, ToolDescriptor, ToolResult, tool
+from condor.core.recovery import Charge
 from condor.ports.model import Confirmation, Proposal
+from condor.pump.breaker import pay
+from condor.pump.segment import Segment
+from condor.pump.state import RunState
 from condor.testing import ScriptedConfirmer, faulty
 from tests.pump.desk import call, open_desk, read_tool, write_tool
 
@@ -188,3 +192,24 @@ async def test_what_is_spent_beside_a_card_stays_spent(tmp_path: Path, ledger: L
     async with open_desk(home, *tools, limits=LIMITS, seed=1) as desk:
         end = await desk.approve(await desk.card(run["runId"]))
         assert (end["budget"]["tokens"]["used"], end["budget"]["stop"]["used"]) == (600, 1_200)
+
+
+async def test_what_was_staged_early_does_not_overwrite_what_was_spent_since(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    """A ledger that waited to be stored is stored as it is then: a restart has all that was spent."""
+    async with open_desk(tmp_path / "home", write_tool(ledger), limits=LIMITS) as desk:
+        parked = await desk.run(call("w", "book.write", record="a", value="x"))
+        ports = desk.condor._running()._ports
+        stored = await ports.store.load(parked["runId"])
+        assert stored is not None
+        segment = Segment(RunState.from_store(stored), ports)
+        assert pay(segment, Charge(tokens=10)) is None
+        waiting = segment.take_facts()
+        assert pay(segment, Charge(tokens=30)) is None
+        await segment.commit()
+        segment.facts = waiting
+        await segment.commit()
+        after = await ports.store.load(parked["runId"])
+        assert after is not None
+        assert RunState.from_store(after).ledger.used()["tokens_max"] == 40

@@ -27,6 +27,7 @@ async def test_deny_with_abort_takes_its_siblings(tmp_path: Path, ledger: Ledger
         end = await desk.deny(await desk.card(run["runId"], "w1"))
         assert (end["status"], ledger.count()) == ("aborted", 0)
         assert [card["status"] for card in end["suspensions"]] == ["withdrawn", "denied", "withdrawn"]
+        assert {card["decidedByDisplay"] for card in end["suspensions"]} == {"Bob Ode"}
         rows = await desk.audit(run["runId"])
         assert [(row["decision"], row["actor"]) for row in rows[-4:]] == [
             ("denied", "bob"),

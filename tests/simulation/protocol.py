@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from condor import CardEvidence, Effect, HitlTier, PolicyClass, RecordMoved, ToolContext, tool
 from condor.core.errors import AlreadyDecided, AnswerRefused, StoreUnavailable
-from condor.core.run import TERMINAL, RunStatus
+from condor.core.run import SYSTEM, TERMINAL, RunStatus
 from condor.testing import FailDisk, Ledger, SeededClock
 from tests.pump.desk import ANN, BOB, CAT, ask, call, check_run, found, open_desk, read_tool, write_tool
 from tests.simulation.invariants import OUTSIDE, Left, broken
@@ -60,7 +60,7 @@ PLANS: dict[str, list[dict[str, Any]]] = {
 }
 PEOPLE = (ANN, BOB, CAT)
 #: Who closes cards, as texts call them.
-NAMES = {person.id: person.name for person in PEOPLE}
+NAMES = {person.id: person.name for person in (*PEOPLE, SYSTEM)}
 
 
 class Cut(BaseException):

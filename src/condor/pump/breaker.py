@@ -13,7 +13,7 @@ from condor.core.recovery import BreakerStop, Charge
 from condor.core.run import SYSTEM, EventKind
 from condor.core.suspend import Origin
 from condor.pump.segment import Segment, entry
-from condor.pump.staging import Staging
+from condor.pump.staging import LEDGER, Staging
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,14 +26,14 @@ def charged(segment: Segment, charge: Charge) -> Staging | None:
         return None
     segment.state.ledger = after
     moves = Staging()
-    segment.payload("ledger", after.to_json(), moves)
+    segment.payload(LEDGER, after.to_json(), moves)
     return moves
 
 
 def open_breaker(segment: Segment, stop: BreakerStop, step_id: str | None = None) -> None:
     """Stop the run for what it has spent: in the ledger, in the log and in the audit; then it closes."""
     segment.state.open_breaker(stop)
-    segment.payload("ledger", segment.state.ledger.to_json())
+    segment.payload(LEDGER, segment.state.ledger.to_json())
     told: Mapping[str, object] = stop.to_json()
     segment.event(EventKind.BREAKER_STOPPED, None, stepId=step_id, **told)
     segment.audit(
@@ -62,7 +62,7 @@ def pay(segment: Segment, charge: Charge, *, succeeded: bool = False) -> Breaker
     if isinstance(after, BreakerStop):
         return after
     segment.state.ledger = after
-    segment.payload("ledger", after.to_json())
+    segment.payload(LEDGER, after.to_json())
     return None
 
 

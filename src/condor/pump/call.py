@@ -169,11 +169,6 @@ def decided_by(state: RunState, row: SuspensionRow) -> Principal:
     stored = state.payload(f"answer:{row.suspend_id}")
     if stored and "by" in stored:
         return Principal.from_json(stored["by"])
-    if state.halt is not None:
-        # Withdrawn beside the answer, the stop or the expiry that ended the run.
-        halter = Principal.from_json(state.halt["by"])
-        if halter.id == row.decided_by:
-            return halter
     return Principal(id=row.decided_by or "somebody")
 
 

@@ -41,7 +41,7 @@ from condor.pump.call import draws_card, is_supervised_run, stand_ins
 from condor.pump.decisions import keep_decision
 from condor.pump.plan_mutation_card import ask_first, edit_contract, held_outcome, hold, latest_edit_card
 from condor.pump.segment import LookAgain, Segment, entry
-from condor.pump.staging import Staging
+from condor.pump.staging import LEDGER, Staging
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -303,7 +303,7 @@ async def _apply(
             graph = substitute_tool(_graph(segment), this.step_id, candidate, attempt=attempt)
             moves = Staging()
             _stage_edit(segment, this, rule, candidate, graph.by_id[this.step_id], moves, card)
-            segment.payload("ledger", state.ledger.to_json(), moves)
+            segment.payload(LEDGER, state.ledger.to_json(), moves)
             segment.payload(graph_payload(graph.revision), graph_to_json(graph), moves)
             try:
                 await segment.commit(moves)

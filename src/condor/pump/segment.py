@@ -26,7 +26,7 @@ from condor.ports.encoding import encode
 from condor.ports.messages import no_processors
 from condor.ports.store import Committed, Conflict, Expect, NewRun, StepRow, Store, Transition
 from condor.pump.post_tool import BUFFER, present, shown_beside, with_card
-from condor.pump.staging import Staging
+from condor.pump.staging import LEDGER, Staging
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -310,9 +310,16 @@ class Segment:
             consume=parts.consume,
             events=parts.events,
             audit=parts.audit,
-            payloads=parts.payloads,
+            payloads=self._with_ledger_as_it_is(parts.payloads),
             **more,
         )
+
+    def _with_ledger_as_it_is(self, payloads: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+        """A staged ledger is what was spent when it was staged; a later unit may have stored more."""
+        if not any(key == LEDGER for key, _ in payloads):
+            return payloads
+        others = [(key, body) for key, body in payloads if key != LEDGER]
+        return [*others, (LEDGER, encode(self.state.ledger.to_json()))]
 
     def _applied(
         self, moves: Staging | None, status: RunStatus | None, committed: Committed, *, sees_answers: bool

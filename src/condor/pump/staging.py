@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from condor.core.run import EventKind
     from condor.ports.store import Decide, StepRow, SuspensionRow
 
+#: Name of the payload with what recovery has spent.
+LEDGER = "ledger"
+
 
 @dataclass(slots=True)
 class Staging:

@@ -18,6 +18,7 @@ from condor.core.recovery import DEFAULT_LIMITS, BreakerStop, CircuitBreakerLedg
 from condor.core.run import SYSTEM, Principal, RunStatus
 from condor.ports.encoding import decode
 from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow
+from condor.pump.staging import LEDGER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -104,8 +105,8 @@ class RunState:
         graph = latest_graph(state.payloads)
         if graph is not None:
             state.adopt_graph(graph_from_json(decode(state.payloads[graph])))
-        if "ledger" in state.payloads:
-            state.ledger = ledger_from_json(decode(state.payloads["ledger"]), DEFAULT_LIMITS)
+        if LEDGER in state.payloads:
+            state.ledger = ledger_from_json(decode(state.payloads[LEDGER]), DEFAULT_LIMITS)
             state.halt = state.halt or _breaker_halt(state.ledger.stop)
         for row in stored.steps:
             state.put_step(row)

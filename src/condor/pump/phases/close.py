@@ -93,7 +93,8 @@ def stage_end(
 def stage_withdrawals(segment: Segment, moves: Staging) -> None:
     """Withdraw every card that is still open, each with its audit row."""
     halt = segment.state.halt
-    actor = Principal.from_json(halt["by"]).id if halt else SYSTEM.id
+    by = Principal.from_json(halt["by"]) if halt else SYSTEM
+    actor = by.id
     closing = {decision.suspend_id for decision in moves.decide}
     for card in segment.state.open_suspensions():
         if card.suspend_id in closing:
@@ -101,6 +102,7 @@ def stage_withdrawals(segment: Segment, moves: Staging) -> None:
         moves.decide.append(
             Decide(suspend_id=card.suspend_id, status="withdrawn", decided_by=actor, refuse_expired=False)
         )
+        segment.payload(f"answer:{card.suspend_id}", {"by": by.to_json()}, moves)
         segment.event(
             EventKind.SUSPENSION_CLOSED,
             moves,

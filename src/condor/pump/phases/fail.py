@@ -103,7 +103,10 @@ async def _end_unreadable(stored: StoredRun, ports: PumpPorts, why: str) -> None
                 *(_row(stored, ports, "withdrawn", card.reason_code, card) for card in cards),
                 _row(stored, ports, "run-ended", f"failed:{cause}"),
             ],
-            payloads=[("closing", encode({"text": "\n".join(_said(stored, why)), "notices": []}))],
+            payloads=[
+                *((f"answer:{card.suspend_id}", encode({"by": SYSTEM.to_json()})) for card in cards),
+                ("closing", encode({"text": "\n".join(_said(stored, why)), "notices": []})),
+            ],
         )
     )
     ports.announce(run.run_id, run.seq + len(cards) + 2)

@@ -128,6 +128,7 @@ async def expire(row: SuspensionRow, ports: PumpPorts) -> bool:
     moves.decide.append(
         Decide(suspend_id=row.suspend_id, status="expired", decided_by=SYSTEM.id, refuse_expired=False)
     )
+    segment.payload(f"answer:{row.suspend_id}", {"by": SYSTEM.to_json()}, moves)
     segment.event(
         EventKind.SUSPENSION_CLOSED,
         moves,
