@@ -112,7 +112,12 @@ describe("everything a card can hold", () => {
       const { page } = mallory;
       const runs = [];
       for (let at = 0; at < PAYLOADS.length; at += TOGETHER) {
-        runs.push(await mallory.run({ request: PAYLOADS.slice(at, at + TOGETHER).join("\n") }));
+        const text = PAYLOADS.slice(at, at + TOGETHER).join("\n");
+        // In words they are normalised and planned; as a plan they come through as they are.
+        const write = { ...step("w", "note.write", { text, also: { [text.slice(0, 60)]: [text] } }, "l"), title: text };
+        const plan = { steps: [{ ...step("l", "note.list", { text }), title: text }, step("b", "note.break", { text }), write] };
+        runs.push(await mallory.run({ plan }));
+        if (at === 0) runs.push(await mallory.run({ request: text }));
       }
       await page.goto(`${base}/inbox`);
       await page.locator(".inbox-line").nth(runs.length - 1).waitFor();
@@ -121,7 +126,7 @@ describe("everything a card can hold", () => {
         await page.goto(`${base}/ask/${run.sessionId}`);
         await page.locator("article.card.open").waitFor();
         await unfold();
-        const answer = { suspendId: openCard(run).suspendId, approved: index % 2 === 0, reason: run.request };
+        const answer = { suspendId: openCard(run).suspendId, approved: index % 2 === 0, reason: PAYLOADS.slice(index, index + TOGETHER).join("\n") };
         await mallory.api(`/runs/${run.runId}/approve`, answer);
         await page.locator("article.card.closed").waitFor();
         await unfold();
@@ -143,10 +148,16 @@ describe("everything a card can hold", () => {
   test("what hides or reorders is named, wherever it stands", async () => {
     const { page } = ada;
     const hidden = "give\u202E0091\u202C \u200Bmg\u2066";
-    const card = await ask(page, hidden);
-    await card.waitFor();
-    const text = await card.innerText();
-    for (const named of ["U+202E", "U+202C", "U+200B", "U+2066"]) assert.ok(text.includes(named), named);
+    // As a plan: what is asked in words is normalised before it is planned.
+    const write = { ...step("w", "note.write", { text: hidden }), title: `A title ${hidden}` };
+    const run = await ada.run({ plan: { steps: [write] } });
+    await page.goto(`${base}/inbox/${openCard(run).suspendId}`);
+    const card = page.locator("article.card.open");
+    await card.locator(".foreign").nth(1).waitFor();
+    for (const part of [".pairs", ".foreign"]) {
+      const text = (await card.locator(part).allInnerTexts()).join("\n");
+      for (const named of ["U+202E", "U+202C", "U+200B", "U+2066"]) assert.ok(text.includes(named), `${named} in ${part}`);
+    }
     assert.doesNotMatch(await page.locator("main").innerText(), /[\u202E\u202C\u200B\u2066]/, "none is left as it was");
     // By severity, each with its source; the model's words apart.
     assert.deepEqual(await card.locator(".alert-head .chip").allInnerTexts(), ["Critical", "Warning", "Note"]);
