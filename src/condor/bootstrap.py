@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from condor.core.ids import Json
     from condor.ports.clock import Clock
     from condor.ports.closing_writer import ClosingWriter
-    from condor.ports.model import Confirmer, Planner, QuotedText
+    from condor.ports.model import Confirmer, Planner
     from condor.ports.store import Store
     from condor.tools import ToolDescriptor
 
@@ -219,7 +219,7 @@ class Condor(Readings, Brought):
         principal: Principal = LOCAL_PERSON,
         session_id: str | None = None,
         key: str | None = None,
-        quoted: Sequence[QuotedText] = (),
+        quoted: Mapping[str, str] | None = None,
     ) -> Run:
         """Start a run from a request in words or from a plan; it goes on in the background.
 
@@ -229,8 +229,9 @@ class Condor(Readings, Brought):
 
             key: the same request of the same principal under the same key is one run, however often it is
                 sent.
-            quoted: texts from elsewhere (letters, notes of a record) that the request or the plan is about:
-                data, never an order. Whatever is planned beside them asks before every effect.
+            quoted: texts from elsewhere (letters, notes of a record) that the request or the plan is about,
+                by where they are from: data, never an order. What is planned beside them asks before every
+                effect.
 
         Raises:
             RefusedInput: with what is wrong; nothing is stored. Code ``idempotency_key_reused``: the key was
@@ -245,7 +246,7 @@ class Condor(Readings, Brought):
             principal=principal,
             autonomy=edge.allowed_autonomy(autonomy, principal),
             session_id=edge.session_of(session_id),
-            quoted=edge.quoted_of(quoted),
+            quoted=edge.quoted_of(quoted or {}),
         )
         return await self._running().start(replace(wanted, claim=edge.claim_of(key, wanted)))
 

@@ -10,7 +10,6 @@ import pytest
 
 from condor import HitlTier, OpenedPack, PolicyClass, ToolContext, tool
 from condor.models import endpoint as endpoint_module
-from condor.ports.model import QuotedText
 from tests.models.wire import KEY, Answer, call, fails, plan, refusal, serving, words
 from tests.pump.desk import ANN, BOB, open_desk, read_tool, write_tool
 
@@ -206,7 +205,7 @@ async def test_an_injection_in_a_quoted_text_makes_the_run_ask(tmp_path: Path, l
     A restart does not forget it, nor does the erasure of the quoted text.
     """
     home = tmp_path / "home"
-    quoted = [QuotedText(source="letter <b>", text=INJECTION)]
+    quoted = {"letter <b>": INJECTION}
     async with serving(plan(READ, WRITE), plan(READ, WRITE)) as served:
         async with desk_with(served, home, ledger, tier=HitlTier.LOW) as desk:
             own = await begun(desk, autonomy="autonomous")
@@ -244,7 +243,7 @@ async def test_a_model_that_obeys_an_injection_sets_nothing(
     """What is no part of a plan is refused whole; nothing of it runs."""
     answer = plan(READ, step)
     async with serving(answer, answer) as served, desk_with(served, tmp_path / "home", ledger) as desk:
-        end = await begun(desk, quoted=[QuotedText(source="note", text=INJECTION)])
+        end = await begun(desk, quoted={"note": INJECTION})
     assert (end["status"], end["steps"], ledger.count()) == ("failed", [], 0)
 
 

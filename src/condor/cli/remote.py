@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from condor.bootstrap import Condor
     from condor.core.ids import Json
-    from condor.ports.model import QuotedText
     from condor.ports.store import Store
     from condor.server.server_file import ServerFile
 
@@ -211,12 +210,12 @@ class RemoteCondor(Readings):
         plan: Any = None,
         autonomy: str = "guarded",
         principal: Principal = LOCAL_PERSON,
-        quoted: Sequence[QuotedText] = (),
+        quoted: Mapping[str, str] | None = None,
     ) -> Run:
         """Start a run; see ``Condor.start``."""
         body: dict[str, Any] = {"request": request} if request is not None else {"plan": plan}
         if quoted:
-            body["quoted"] = [{"source": one.source, "text": one.text} for one in quoted]
+            body["quoted"] = dict(quoted)
         begun = await self._ask("POST", "/runs", {**body, "autonomy": autonomy}, principal)
         run = begun.body
         return Run(

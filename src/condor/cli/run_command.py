@@ -11,14 +11,13 @@ from condor.cli.faults import fault_option, with_faults
 from condor.cli.options import as_option, autonomy_option, home_option, json_option, utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from condor.cli.following import Snapshot
     from condor.cli.home import Place
     from condor.cli.screen import Screen
     from condor.core.run import Principal
-    from condor.ports.model import QuotedText
 
 
 @click.command("run", short_help="Do what TEXT asks; ask what a person must decide.")
@@ -120,7 +119,7 @@ async def _begun(
     plan: Any,
     autonomy: str,
     user: str | None,
-    quoted: Sequence[QuotedText] = (),
+    quoted: Mapping[str, str] | None = None,
 ) -> tuple[Principal, Snapshot, str]:
     """Who asked, the run at its first rest, and what a shown command needs after it."""
     from condor.cli.following import follow
@@ -134,18 +133,15 @@ async def _begun(
         return who, await follow(condor, run.id, screen), words_after(condor, place, who.id)
 
 
-def _quoted(sources: tuple[str, ...]) -> Sequence[QuotedText]:
+def _quoted(sources: tuple[str, ...]) -> Mapping[str, str]:
     """Each file that is quoted, by its name.
 
     Raises:
         RefusedInput: one that cannot be read.
     """
-    if not sources:
-        return ()
     from condor.cli.reading_input import read_text_file
-    from condor.ports.model import QuotedText
 
-    return [QuotedText(source=source, text=read_text_file(source, "the quoted text")) for source in sources]
+    return {source: read_text_file(source, "the quoted text") for source in sources}
 
 
 def _plan(text: str | None, source: str | None) -> Any:

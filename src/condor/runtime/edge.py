@@ -5,6 +5,7 @@ Law: one line says what is wrong and what to do; a refused input changes nothing
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from condor.core.errors import RefusedInput, show
@@ -16,8 +17,6 @@ from condor.ports.model import QuotedText
 from condor.ports.store import RequestClaim
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from condor.core.run import Principal
     from condor.pump.phases.admit import StartRun
 
@@ -47,22 +46,21 @@ def check_request(request: str | None, plan: object) -> None:
         raise RefusedInput("the request holds a lone surrogate, which is no character")
 
 
-def quoted_of(given: Sequence[QuotedText]) -> tuple[QuotedText, ...]:
-    """Texts that a request is about, as they can be kept.
+def quoted_of(given: Mapping[str, str]) -> tuple[QuotedText, ...]:
+    """Texts that a request is about, by where they are from, as they can be kept.
 
     Raises:
         RefusedInput: what is wrong with them.
     """
-    quoted = tuple(given)
-    if not all(isinstance(one, QuotedText) for one in quoted):
-        raise RefusedInput("quoted holds something else than QuotedTexts")
-    if not all(is_json([one.source, one.text]) and isinstance(one.text, str) for one in quoted):
-        raise RefusedInput("a quoted text is none that can be kept: write text without lone surrogates")
-    if any(not isinstance(one.source, str) or len(one.source) > _SOURCE_CHARS_MAX for one in quoted):
-        raise RefusedInput(f"a quoted text's source is a name of at most {_SOURCE_CHARS_MAX} characters")
-    if sum(len(one.text.encode()) for one in quoted) > BODY_BYTES_MAX:
+    if not isinstance(given, Mapping) or not all(
+        isinstance(word, str) and is_json(word) for pair in given.items() for word in pair
+    ):
+        raise RefusedInput("quoted is no mapping of texts by where they are from, or holds a lone surrogate")
+    if any(len(source) > _SOURCE_CHARS_MAX for source in given):
+        raise RefusedInput(f"a quoted text is from a place of more than {_SOURCE_CHARS_MAX} characters")
+    if sum(len(text.encode()) for text in given.values()) > BODY_BYTES_MAX:
         raise RefusedInput(f"the quoted texts have more than {BODY_BYTES_MAX} bytes", code="too_large")
-    return quoted
+    return tuple(QuotedText(source=source, text=text) for source, text in given.items())
 
 
 def session_of(given: str | None) -> SessionId | None:
@@ -96,7 +94,7 @@ def claim_of(key: str | None, wanted: StartRun) -> RequestClaim | None:
         "sessionId": wanted.session_id,
     }
     if wanted.quoted:
-        asked["quoted"] = [[one.source, one.text] for one in wanted.quoted]
+        asked["quoted"] = {one.source: one.text for one in wanted.quoted}
     try:
         digest = digest_of(asked)
     except ValueError as fault:

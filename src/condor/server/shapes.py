@@ -40,13 +40,6 @@ class _Said(BaseModel):
 # -- bodies ----------------------------------------------------------------------------------
 
 
-class QuotedBody(_Closed):
-    """A text from elsewhere that a request is about: data, never an order."""
-
-    source: StrictStr = Field(description="Where it is from.")
-    text: StrictStr
-
-
 class StartBody(_Closed):
     """Exactly one of a request in words and a plan."""
 
@@ -56,9 +49,10 @@ class StartBody(_Closed):
     session_id: _Id | None = Field(
         default=None, alias="sessionId", description="The session that owns the run."
     )
-    quoted: list[QuotedBody] = Field(
-        default_factory=list,
-        description="Texts from elsewhere that it is about; every effect planned beside them asks a person.",
+    quoted: dict[StrictStr, StrictStr] = Field(
+        default_factory=dict,
+        description="Texts from elsewhere that it is about, by where they are from: data, never an order. "
+        "Every effect planned beside them asks a person.",
     )
 
 

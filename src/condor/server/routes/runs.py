@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from fastapi import APIRouter, Header, Query, Request, Response
 
 from condor.core.errors import UnknownId
-from condor.ports.model import QuotedText
 from condor.runtime import run_line
 from condor.server.access import check_session, check_stop, readable_run, reads_all
 from condor.server.answers import accepted, answers, body_of, json_answer
@@ -55,7 +54,7 @@ async def start_run(
         principal=who,
         session_id=body.session_id,
         key=None if idempotency_key is None else f"http:{idempotency_key}",
-        quoted=[QuotedText(source=one.source, text=one.text) for one in body.quoted],
+        quoted=body.quoted,
     )
     if run.is_new:
         here.metrics.started(who.kind)
