@@ -43,7 +43,7 @@ def _enter_with(returned: object) -> Any:
 
 async def _enter_blindly(segment: Segment, effect: Any, outcome: Any) -> Any:
     """An effect of unknown outcome is simply entered again."""
-    return await effects._enter_again(segment, effect, None)
+    return await effects._enter_again(segment, effect, Staging())
 
 
 async def _call_it_failed(segment: Segment, effect: Any, outcome: Any) -> Any:
