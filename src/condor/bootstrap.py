@@ -30,6 +30,7 @@ from condor.pump.segment import PumpPorts
 from condor.runtime import Run, Runtime, edge, run_snapshot
 from condor.runtime.brought import Brought
 from condor.runtime.hub import EventHub
+from condor.runtime.kernel_desk import KernelDesk
 from condor.runtime.readings import Readings
 from condor.runtime.sweeping import Swept
 from condor.runtime.tending import cancelled, tend
@@ -153,6 +154,8 @@ class Condor(Readings, Brought):
         if not self._read_only or any(f"CONDOR_{name.upper()}" in os.environ for name in BY_NAME):
             self._limits = limits_from(self._configured().model_dump(exclude_none=True))
         self._toolbox = LocalToolbox(registry, clock=self._clock, today=self._day, faults=self._faults)
+        self._kernels = KernelDesk(store, self._toolbox, self._clock)
+        await self._kernels.load()
         from condor.models import models_of  # slow to load, like what follows
         from condor.processors import build_input_processors, build_output_processors
 
@@ -186,7 +189,10 @@ class Condor(Readings, Brought):
         self.taken_up = tuple(await self._runtime.recover())
         if self._tend:
             idle_s = self._configured().idle_s
-            tending = asyncio.create_task(tend(self._runtime, self._clock, idle_s=idle_s), name="condor-tend")
+            tending = asyncio.create_task(
+                tend(self._runtime, self._clock, idle_s=idle_s, refresh=self._kernels.load),
+                name="condor-tend",
+            )
             self._stack.push_async_callback(cancelled, tending)
 
     def _configured(self) -> Settings:
@@ -337,6 +343,11 @@ class Condor(Readings, Brought):
     def hub(self) -> EventHub:
         """Who is told after every commit of this process."""
         return self._hub
+
+    @property
+    def kernels(self) -> KernelDesk:
+        """What administrators laid on tools; it only tightens."""
+        return self._kernels
 
     @property
     def clock(self) -> Clock:

@@ -44,6 +44,10 @@ TABLE: dict[str, tuple[int, ...]] = {
     "GET /api/v1/policy/rules": (401, 200, 200, 200, 200, 200, 200, 200, 403),
     "POST /api/v1/policy/explain": (401, 200, 200, 200, 200, 200, 200, 200, 403),
     "GET /api/v1/tools": (401, 200, 200, 200, 200, 200, 200, 200, 403),
+    "GET /api/v1/admin/processor-kernels": (401, 403, 403, 403, 403, 200, 200, 403, 403),
+    "GET /api/v1/admin/tool-kernels": (401, 403, 403, 403, 403, 200, 200, 403, 403),
+    "GET /api/v1/admin/tool-kernels/{tool}": (401, 403, 403, 403, 403, 200, 200, 403, 403),
+    "PUT /api/v1/admin/tool-kernels/{tool}": (401, 403, 403, 403, 403, 403, 200, 403, 403),
     "GET /api/v1/audit": (401, 403, 403, 403, 403, 200, 200, 403, 403),
     "GET /api/v1/audit/verify": (401, 403, 403, 403, 403, 200, 200, 403, 403),
     "GET /api/v1/events": (401, 200, 200, 200, 200, 200, 200, 200, 403),
@@ -92,7 +96,13 @@ async def ask(house: House, client: httpx.AsyncClient, operation: str, run: dict
     """The status of one well-formed request."""
     method, _, path = operation.partition(" ")
     card = card_of(run)
-    named = {"run_id": run["runId"], "suspend_id": card, "chat_id": "chat-1", "token_id": "tok_none"}
+    named = {
+        "run_id": run["runId"],
+        "suspend_id": card,
+        "chat_id": "chat-1",
+        "token_id": "tok_none",
+        "tool": "shop.refund",
+    }
     bodies: dict[str, Any] = {
         "/runs": {"request": "find A-1"},
         "/stop": {},
@@ -100,6 +110,7 @@ async def ask(house: House, client: httpx.AsyncClient, operation: str, run: dict
         "/resume": {"suspendId": card, "resumeData": {"approved": True}},
         "/session": {"principal": "ann", "code": house.served.file.token},
         "/tokens": {"name": "made"},
+        "/tool-kernels/{tool}": {"requesterExcluded": True, "reason": "four eyes"},
         "/edit": {"args": {"cents": 900}},
         "/explain": {"tool": "shop.find", "args": {"order": "A"}},
         "/chat": {
@@ -109,7 +120,7 @@ async def ask(house: House, client: httpx.AsyncClient, operation: str, run: dict
         "/agui": {"threadId": "chat-1", "runId": "r", "messages": []},
     }
     body = next((value for end, value in bodies.items() if path.endswith(end)), None)
-    sent = {"json": body} if method == "POST" and body is not None else {}
+    sent = {"json": body} if method in ("POST", "PUT") and body is not None else {}
     async with client.stream(method, path.format(**named), **sent) as answer:
         return answer.status_code
 

@@ -25,6 +25,7 @@ from condor.ports.cards import CardOrder as CardOrder
 from condor.ports.cards import Decide as Decide
 from condor.ports.cards import SuspensionRow as SuspensionRow
 from condor.ports.cards import SuspensionStatus as SuspensionStatus
+from condor.ports.kernels import KernelRow as KernelRow  # noqa: TC001 - users of the port find it here
 from condor.ports.tokens import TokenKind as TokenKind  # noqa: TC001 - users of the port find it here
 from condor.ports.tokens import TokenRow as TokenRow  # noqa: TC001 - as above
 
@@ -319,6 +320,17 @@ class Store(Protocol):
 
     async def revoke_token(self, token_id: str, at: str) -> bool:
         """End a token now; durable when it returns. False where it is unknown or revoked already."""
+        ...
+
+    async def add_kernel(self, row: KernelRow) -> bool:
+        """Keep the next revision of a tool's kernel; durable when it returns.
+
+        False where another revision of that number is there, or the one before is not; nothing happened.
+        """
+        ...
+
+    async def kernels(self) -> Sequence[KernelRow]:
+        """Every revision of every tool's kernel, by tool and revision."""
         ...
 
     async def unfinished(self) -> Sequence[RunId]:

@@ -14,6 +14,8 @@ from condor.core.errors import StoreUnavailable
 from condor.runtime.sweeping import SWEPT_MAX
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from condor.ports.clock import Clock
     from condor.runtime.runtime import Runtime
 
@@ -25,8 +27,14 @@ TEND_EVERY_S: Final = 5.0
 _IDLE_EVERY_S: Final = 600.0
 
 
-async def tend(runtime: Runtime, clock: Clock, *, idle_s: float) -> NoReturn:
-    """Sweep, and take up what stands still or was left, until cancelled."""
+async def tend(
+    runtime: Runtime, clock: Clock, *, idle_s: float, refresh: Callable[[], Awaitable[None]] | None = None
+) -> NoReturn:
+    """Sweep, and take up what stands still or was left, until cancelled.
+
+    Args:
+        refresh: reads what other processes may have changed.
+    """
     idle_looked_at = clock.monotonic()
     while True:
         await asyncio.sleep(TEND_EVERY_S)
@@ -38,6 +46,8 @@ async def tend(runtime: Runtime, clock: Clock, *, idle_s: float) -> NoReturn:
                 await runtime.sweep_idle(idle_s)
             await runtime.retry_stranded()
             await runtime.take_up_orphans()
+            if refresh is not None:
+                await refresh()
         except StoreUnavailable:
             _log.exception("the store takes nothing; looking again in %g s", TEND_EVERY_S)
         except Exception:  # noqa: BLE001 - a fault of ours in one look costs no later one

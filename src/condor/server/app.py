@@ -26,6 +26,7 @@ from condor.server.routes import (
     chat,
     editing,
     health,
+    kernels,
     live,
     policy,
     runs,
@@ -58,6 +59,7 @@ _SHAPES: Final = (
     shapes.StopBody,
     shapes.SessionBody,
     shapes.ExplainBody,
+    shapes.KernelBody,
     shapes.TokenBody,
     shapes.ChatBody,
     shapes.AgUiBody,
@@ -95,7 +97,7 @@ def create_app(
     )
     app.state.edge = edge
     # Each on its own: a router in a router is searched anew for every request.
-    for module in (runs, answering, editing, suspensions, session, policy, audit, live, chat, agui):
+    for module in (runs, answering, editing, suspensions, session, policy, kernels, audit, live, chat, agui):
         app.include_router(module.router, prefix="/api/v1")
     # Where AG-UI clients look for it.
     app.include_router(agui.router, include_in_schema=False)

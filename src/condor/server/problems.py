@@ -204,6 +204,18 @@ PROBLEMS: Final[Mapping[str, ProblemKind]] = {
     "request_not_understood": _kind(
         422, "No plan for that", "The planner has no plan for this request.", "Say it as `detail` offers."
     ),
+    "kernel_loosens": _kind(
+        422,
+        "A kernel only tightens",
+        "The kernel would lower a tier or widen who may approve.",
+        "Leave out what `detail` names; change the tool's descriptor instead.",
+    ),
+    "kernel_moved": _kind(
+        409,
+        "Another revision came first",
+        "The kernel was changed after it was read.",
+        "Read it again and send the revision that is there now.",
+    ),
     "message_refused": _kind(
         422,
         "A message processor refused it",

@@ -98,6 +98,18 @@ class ExplainBody(_Closed):
     autonomy: StrictStr = "guarded"
 
 
+class KernelBody(_Closed):
+    """What is laid on a tool; what is left out is as its author declared it."""
+
+    hitl_tier: StrictStr | None = Field(default=None, alias="hitlTier", description="`high`")
+    approver_roles: list[StrictStr] | None = Field(default=None, max_length=50, alias="approverRoles")
+    requester_excluded: StrictBool = Field(default=False, alias="requesterExcluded")
+    reason: Annotated[StrictStr, Field(max_length=2_000)] = ""
+    rev: Annotated[int, Field(strict=True, ge=0)] | None = Field(
+        default=None, description="The revision that it replaces; left out: whatever is there."
+    )
+
+
 class TokenBody(_Closed):
     """A program's token to be made."""
 

@@ -99,7 +99,15 @@ _FOURTH: Final = (
     ),
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD, _FOURTH)
+#: What administrators lay on tools; a revision is never changed.
+_FIFTH: Final = (
+    """CREATE TABLE tool_kernel (
+        tenant_id TEXT NOT NULL, tool TEXT NOT NULL, rev INTEGER NOT NULL, body TEXT NOT NULL,
+        prev_hash TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (tenant_id, tool, rev)
+    ) WITHOUT ROWID""",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
 
 #: What this Condor reads and writes.
 SCHEMA_VERSION: Final = len(MIGRATIONS)

@@ -28,6 +28,7 @@ from condor.ports.store import (
     Claimed,
     Committed,
     Conflict,
+    KernelRow,
     RunRow,
     StoredEvent,
     StoredRun,
@@ -45,6 +46,7 @@ from condor.store.postgres_listener import PostgresListener
 from condor.store.postgres_migrations import SCHEMA_VERSION, check_version, migrate, stored_version
 from condor.store.postgres_reader import PostgresReader
 from condor.store.postgres_writer import PostgresWriter, lock_class
+from condor.store.sqlite_kernels import kernel_of
 from condor.store.sqlite_rows import event_of, run_of, step_of, suspension_of
 from condor.store.sqlite_tokens import token_of
 
@@ -286,6 +288,15 @@ class PostgresStore:
         """End a token now; durable when it returns."""
         ended = await self._errand(sql.REVOKE, token_id, at, failed="the token was not revoked")
         return len(ended) == 1
+
+    async def add_kernel(self, row: KernelRow) -> bool:
+        """Keep the next revision of a tool's kernel; durable when it returns."""
+        values = (row.tenant_id, row.tool, row.rev, row.body.decode(), row.prev_hash, row.hash)
+        return len(await self._errand(sql.ADD_KERNEL, *values, failed="the kernel was not kept")) == 1
+
+    async def kernels(self) -> Sequence[KernelRow]:
+        """Every revision."""
+        return [kernel_of(row) for row in await self._reader.rows(sql.KERNELS)]
 
     async def check_writable(self) -> None:
         """Whether units can be committed now."""

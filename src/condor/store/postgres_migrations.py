@@ -99,7 +99,15 @@ _FIRST: Final = (
     APPLY_UNIT,
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST,)
+#: What administrators lay on tools; a revision is never changed.
+_SECOND: Final = (
+    """CREATE TABLE tool_kernel (
+        tenant_id text COLLATE "C" NOT NULL, tool text COLLATE "C" NOT NULL, rev integer NOT NULL,
+        body text NOT NULL, prev_hash text NOT NULL, hash text NOT NULL, PRIMARY KEY (tenant_id, tool, rev)
+    )""",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND)
 
 #: What this Condor reads and writes.
 SCHEMA_VERSION: Final = len(MIGRATIONS)

@@ -63,6 +63,15 @@ KEEP: Final = """WITH expired AS (DELETE FROM token WHERE expires_at < $7)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (token_id) DO NOTHING"""
 REVOKE: Final = """UPDATE token SET revoked_at = $2
     WHERE token_id = $1 AND (revoked_at IS NULL OR revoked_at = $2) RETURNING token_id"""
+KERNELS: Final = """SELECT tenant_id, tool, rev, convert_to(body, 'UTF8'), prev_hash, hash FROM tool_kernel
+    ORDER BY tool, rev"""
+#: Done twice it is done once; a revision that does not follow the last one is not added.
+ADD_KERNEL: Final = """INSERT INTO tool_kernel (tenant_id, tool, rev, body, prev_hash, hash)
+    SELECT $1, $2, $3, $4, $5, $6
+    WHERE $3 <= 1 + (SELECT coalesce(max(rev), 0) FROM tool_kernel WHERE tenant_id = $1 AND tool = $2)
+    ON CONFLICT (tenant_id, tool, rev) DO UPDATE SET hash = excluded.hash
+        WHERE tool_kernel.hash = excluded.hash
+    RETURNING rev"""
 #: A change that changes nothing is written and synced all the same.
 TOUCH: Final = "UPDATE writer SET clock = clock WHERE writer_id = $1"
 ERASE: Final = "DELETE FROM payload WHERE run_id = $1 RETURNING 1"

@@ -30,6 +30,7 @@ from condor.ports.store import (
     CardOrder,
     Claimed,
     Committed,
+    KernelRow,
     RunRow,
     StoredEvent,
     StoredRun,
@@ -42,6 +43,7 @@ from condor.store.grouper import Grouper
 from condor.store.sqlite_audit import list_audit, next_chains
 from condor.store.sqlite_cards import is_short, list_cards
 from condor.store.sqlite_files import lock_owner, open_reader, open_writer
+from condor.store.sqlite_kernels import KERNELS, add_kernel, kernel_of
 from condor.store.sqlite_rows import (
     EVENT,
     PAYLOAD,
@@ -221,6 +223,14 @@ class SqliteStore:
     async def revoke_token(self, token_id: str, at: str) -> bool:
         """End a token now; durable when it returns."""
         return await self._errand(partial(revoke_token, token_id, at), "the token was not revoked")
+
+    async def add_kernel(self, row: KernelRow) -> bool:
+        """Keep the next revision of a tool's kernel; durable when it returns."""
+        return await self._errand(partial(add_kernel, row), "the kernel was not kept")
+
+    async def kernels(self) -> Sequence[KernelRow]:
+        """Every revision."""
+        return [kernel_of(row) for row in self._rows(KERNELS, ())]
 
     async def unfinished(self) -> Sequence[RunId]:
         """Runs that were created, planning or executing."""

@@ -20,6 +20,7 @@ from condor.ports.store import (
 from condor.testing import (
     store_checks_cards,
     store_checks_edge,
+    store_checks_kernels,
     store_checks_lists,
     store_checks_units,
 )
@@ -39,7 +40,13 @@ if TYPE_CHECKING:
 #: Every promise but that of ``check_kill``.
 CHECKS: tuple[Check, ...] = tuple(
     check
-    for module in (store_checks_units, store_checks_cards, store_checks_lists, store_checks_edge)
+    for module in (
+        store_checks_units,
+        store_checks_cards,
+        store_checks_lists,
+        store_checks_edge,
+        store_checks_kernels,
+    )
     for name, check in vars(module).items()
     if name.startswith("check_")
 )

@@ -21,6 +21,7 @@ from condor.ports.deadline import Stragglers
 from condor.ports.faults import Faults, no_faults
 from condor.ports.tools import Invocation, ReconcileAnswer
 from condor.tools.context import Reconciled, ToolContext
+from condor.tools.kernels import ToolKernel, tighten
 
 if TYPE_CHECKING:
     import datetime
@@ -57,6 +58,7 @@ class LocalToolbox:
         self._known = {
             tool.name: frozenset(tool.args_by_name) if tool.args_closed else None for tool in registry
         }
+        self._tightened: Mapping[str, ToolDescriptor] = {}
         self._cards = CardTools(draw=card_tools(registry), pin=pin_tools(registry))
         self._effectful = {tool.name: registry.policy_class(tool) != PolicyClass.READ for tool in registry}
 
@@ -66,8 +68,20 @@ class LocalToolbox:
         return self._today()
 
     def find(self, name: str) -> ToolDescriptor | None:
-        """The tool of this name."""
+        """The tool of this name, with its kernel on it."""
+        return self._tightened.get(name) or self._registry.find(name)
+
+    def declared(self, name: str) -> ToolDescriptor | None:
+        """The tool of this name as its author declared it."""
         return self._registry.find(name)
+
+    def lay(self, kernels: Mapping[str, ToolKernel]) -> None:
+        """Lay kernels on the tools, in place of those before; a kernel of no tool of ours waits for it."""
+        self._tightened = {
+            name: tighten(tool, kernel)
+            for name, kernel in kernels.items()
+            if (tool := self._registry.find(name)) is not None
+        }
 
     def known(self) -> Mapping[str, frozenset[str] | None]:
         """Tool name → the closed set of its arguments."""
@@ -78,8 +92,8 @@ class LocalToolbox:
         return self._cards
 
     def all(self) -> Sequence[ToolDescriptor]:
-        """Every tool."""
-        return tuple(self._registry)
+        """Every tool, with its kernel on it."""
+        return tuple(self._tightened.get(tool.name, tool) for tool in self._registry)
 
     def registered_class(self, name: str) -> object:
         """What the static registry says of a tool's effect class."""

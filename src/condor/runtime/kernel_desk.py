@@ -1,0 +1,109 @@
+"""Tool kernels of a process: read from the store, laid on its tools, and changed by an administrator."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from condor.core.errors import NotAllowed, RefusedInput, UnknownId
+from condor.ports.clock import timestamp
+from condor.tools.kernels import (
+    NO_KERNEL,
+    check_tightens,
+    in_force,
+    next_revision,
+    read_kernel,
+    revision_json,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from condor.core.ids import Json
+    from condor.core.run import Principal
+    from condor.ports.clock import Clock
+    from condor.ports.store import KernelRow, Store
+    from condor.tools.invocation import LocalToolbox
+
+
+class KernelDesk:
+    """Every kernel, and the one way to lay another."""
+
+    def __init__(self, store: Store, toolbox: LocalToolbox, clock: Clock) -> None:
+        """Nothing is laid before ``load``."""
+        self._store = store
+        self._toolbox = toolbox
+        self._clock = clock
+
+    async def load(self) -> None:
+        """Lay what the store has; another process may have changed it."""
+        self._toolbox.lay(in_force(await self._store.kernels()))
+
+    async def all(self) -> list[dict[str, Json]]:
+        """Every tool with a kernel, by name, as ``one`` tells it."""
+        rows = await self._store.kernels()
+        return [self._told(tool, rows) for tool in sorted({row.tool for row in rows})]
+
+    async def one(self, tool: str) -> dict[str, Json]:
+        """What is laid on a tool, its revisions, and the tool as it is with it.
+
+        Raises:
+            UnknownId: no such tool.
+        """
+        self._declared(tool)
+        return self._told(tool, await self._store.kernels())
+
+    async def put(
+        self,
+        tool: str,
+        given: Mapping[str, Any],
+        *,
+        principal: Principal,
+        reason: str = "",
+        rev: int | None = None,
+    ) -> dict[str, Json]:
+        """Lay a kernel on a tool, in place of the one before; it holds at once in this process.
+
+        Args:
+            given: ``hitlTier`` (``high``), ``approverRoles``, ``requesterExcluded``; empty: as declared.
+            rev: the revision that it replaces; None: whatever is there.
+
+        Raises:
+            UnknownId, NotAllowed: nothing was changed.
+            RefusedInput: it would loosen (``kernel_loosens``), or another revision came first
+                (``kernel_moved``); nothing was changed.
+        """
+        if principal.kind != "person" or "admin" not in principal.roles:
+            raise NotAllowed(f"{principal.name} is no admin; an admin lays kernels on tools")
+        declared = self._declared(tool)
+        kernel = read_kernel(given)
+        check_tightens(declared, kernel)
+        rows = await self._store.kernels()
+        row = next_revision(rows, tool, kernel, by=principal, at=timestamp(self._clock.now()), reason=reason)
+        if (rev is not None and rev != row.rev - 1) or not await self._store.add_kernel(row):
+            raise RefusedInput(
+                f"the kernel of {tool} has moved on: revision {row.rev - 1} is the last one",
+                code="kernel_moved",
+            )
+        await self.load()
+        return await self.one(tool)
+
+    def _declared(self, tool: str) -> Any:
+        found = self._toolbox.declared(tool)
+        if found is None:
+            raise UnknownId("tool", tool, "see `condor tools list`")
+        return found
+
+    def _told(self, tool: str, rows: Sequence[KernelRow]) -> dict[str, Json]:
+        own = [row for row in rows if row.tool == tool]
+        kernel = in_force(own).get(tool, NO_KERNEL)
+        return {
+            "tool": tool,
+            "rev": len(own),
+            "kernel": kernel.to_json(),
+            "isRegistered": self._toolbox.declared(tool) is not None,
+            "revisions": [revision_json(row) for row in own],
+        }
+
+
+__all__ = ["KernelDesk"]

@@ -1,0 +1,79 @@
+"""The processor catalog, to be displayed, and tool kernels, which only tighten."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from condor.core.errors import NotAllowed
+from condor.processors import PROCESSOR_CATALOG
+from condor.server.answers import answers, body_of, json_answer
+from condor.server.auth.who import Caller
+from condor.server.edge import Here, SignedIn
+from condor.server.reading import read_model
+from condor.server.shapes import KernelBody
+
+router = APIRouter(prefix="/admin", tags=["admin"])
+
+#: Who looks at the configuration of a server; only an admin changes it.
+_LOOKS = frozenset({"admin", "auditor"})
+
+
+@router.get(
+    "/processor-kernels",
+    summary="List the message processors",
+    responses=answers(200, "Display metadata, with the schema of each configuration", list[dict[str, Any]]),
+)
+async def list_processors(caller: SignedIn) -> Response:
+    """From which a console draws forms; what is wired is a setting of the server (`CONDOR_PROCESSORS`)."""
+    _check_looks(caller)
+    return json_answer([entry.to_json() for entry in PROCESSOR_CATALOG])
+
+
+@router.get(
+    "/tool-kernels",
+    summary="List the tools with a kernel",
+    responses=answers(200, "By name, with every revision", list[dict[str, Any]]),
+)
+async def list_kernels(here: Here, caller: SignedIn) -> Response:
+    """What administrators laid on tools."""
+    _check_looks(caller)
+    return json_answer(await here.condor.kernels.all())
+
+
+@router.get(
+    "/tool-kernels/{tool}",
+    summary="Show a tool's kernel",
+    responses=answers(200, "The kernel and its revisions", dict[str, Any], 404),
+)
+async def show_kernel(tool: str, here: Here, caller: SignedIn) -> Response:
+    """Revision 0 where nothing was laid on it."""
+    _check_looks(caller)
+    return json_answer(await here.condor.kernels.one(tool))
+
+
+@router.put(
+    "/tool-kernels/{tool}",
+    summary="Lay a kernel on a tool",
+    responses=answers(200, "The kernel, as it holds now", dict[str, Any], 404, 409, reads_body=True),
+    openapi_extra=body_of(KernelBody),
+)
+async def put_kernel(tool: str, request: Request, here: Here, caller: SignedIn) -> Response:
+    """Raises a tier to high, narrows approvers, shuts the requester out; never the other way."""
+    _check_looks(caller)
+    body = await read_model(request, KernelBody)
+    given = body.model_dump(by_alias=True, include={"hitl_tier", "approver_roles", "requester_excluded"})
+    laid = await here.condor.kernels.put(
+        tool, given, principal=caller.principal, reason=body.reason, rev=body.rev
+    )
+    return json_answer(laid)
+
+
+def _check_looks(caller: Caller) -> None:
+    who = caller.principal
+    if who.kind != "person" or _LOOKS.isdisjoint(who.roles):
+        raise NotAllowed(f"{who.name} is neither admin nor auditor; they look at kernels")
+
+
+__all__ = ["router"]

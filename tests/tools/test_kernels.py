@@ -1,0 +1,170 @@
+"""Tool kernels only tighten: whatever is laid on a tool, nobody can do more with it than before."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from condor import Condor, HitlTier, PolicyClass, Principal, ToolContext, tool
+from condor.core.errors import NotAllowed, RefusedInput, StaleSuspension, UnknownId
+from condor.tools.kernels import ToolKernel, check_tightens, in_force, next_revision, read_kernel, tighten
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from condor.tools import ToolDescriptor
+
+ADMIN = Principal(id="root", roles=frozenset({"admin"}))
+ANN = Principal(id="ann", roles=frozenset({"clerk"}))
+ROLES = st.frozensets(st.sampled_from(["clerk", "manager", "chief", "admin"]), max_size=3)
+
+
+@tool(
+    "stock.set",
+    policy_class=PolicyClass.MUTATE,
+    hitl_tier=HitlTier.LOW,
+    roles={"clerk", "manager"},
+    noun="the stock",
+)
+async def set_stock(_: ToolContext, item: str) -> str:
+    """Set the stock."""
+    return item
+
+
+@tool("stock.show", policy_class=PolicyClass.READ)
+async def show_stock(_: ToolContext) -> int:
+    """Show the stock."""
+    return 3
+
+
+def _may(descriptor: ToolDescriptor) -> frozenset[str]:
+    return descriptor.approver_roles or descriptor.roles
+
+
+@given(
+    tier=st.sampled_from(list(HitlTier)),
+    roles=ROLES,
+    approvers=ROLES,
+    excluded=st.booleans(),
+    raises=st.booleans(),
+    narrows=st.none() | ROLES,
+    excludes=st.booleans(),
+)
+def test_no_kernel_loosens(
+    *, tier: HitlTier, roles: Any, approvers: Any, excluded: bool, raises: bool, narrows: Any, excludes: bool
+) -> None:
+    """Also one that was stored for another release of the tool: tier, approvers and requester never widen."""
+    before = replace(
+        set_stock, hitl_tier=tier, roles=roles, approver_roles=approvers, requester_excluded=excluded
+    )
+    after = tighten(
+        before, ToolKernel(raises_tier=raises, approver_roles=narrows, excludes_requester=excludes)
+    )
+    assert after.hitl_tier in (tier, HitlTier.HIGH)
+    assert not excluded or after.requester_excluded
+    if _may(before):
+        outside = _may(after) - _may(before)
+        assert outside <= {"(nobody)"}
+        assert _may(after)
+    elif narrows:
+        assert _may(after) == narrows
+    assert replace(after, hitl_tier=tier, approver_roles=approvers, requester_excluded=excluded) == before
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "said"),
+    [
+        ({"hitlTier": "low"}, "kernel_loosens", "cannot lower a tier"),
+        ({"approverRoles": ["chief"]}, "kernel_loosens", "cannot widen who may approve: chief may not"),
+        ({"hitlTier": "medium"}, "invalid_input", "hitlTier is 'medium'"),
+        ({"approverRoles": []}, "invalid_input", "list 1 to 50 roles"),
+        ({"requesterExcluded": "no"}, "invalid_input", "take true or false"),
+        ({"policyClass": "read"}, "invalid_input", "a kernel has no 'policyClass'"),
+    ],
+)
+def test_what_loosens_is_refused(given: dict[str, Any], code: str, said: str) -> None:
+    """With what, and why; a class is nothing that a kernel has."""
+    with pytest.raises(RefusedInput) as refused:
+        check_tightens(set_stock, read_kernel(given))
+    assert said in str(refused.value)
+    assert refused.value.code == code
+
+
+def test_a_read_takes_no_kernel() -> None:
+    """It would change nothing, so it is not taken as if it did."""
+    with pytest.raises(RefusedInput, match="is a read"):
+        check_tightens(show_stock, ToolKernel(excludes_requester=True))
+
+
+def test_a_tampered_revision_shuts_its_tool() -> None:
+    """A row that was changed, cut out or made up leaves nobody to approve; other tools stay."""
+    laid = ToolKernel(approver_roles=frozenset({"manager"}))
+    first = next_revision([], "a", laid, by=ADMIN, at="2026-11-30T09:00:00.000Z", reason="")
+    second = next_revision([first], "a", ToolKernel(), by=ADMIN, at="2026-11-30T09:00:00.000Z", reason="")
+    other = next_revision([], "b", laid, by=ADMIN, at="2026-11-30T09:00:00.000Z", reason="")
+    assert in_force([first, second, other]) == {"a": ToolKernel(), "b": laid}
+    for tampered in (
+        [replace(first, body=second.body), second],
+        [second],
+        [first, replace(second, hash="x")],
+    ):
+        found = in_force([*tampered, other])
+        assert found["a"].approver_roles == frozenset({"(nobody)"})
+        assert found["b"] == laid
+
+
+async def test_a_kernel_holds_at_once_and_after_a_restart(tmp_path: Path) -> None:
+    """A low write of an autonomous run waits once its tier is raised; a card of before is stale."""
+    plan = {"steps": [{"id": "s", "tool": "stock.set", "args": {"item": "bolt"}}]}
+    manager = Principal(id="max", roles=frozenset({"manager"}))
+    async with Condor(tools=[set_stock], home=tmp_path, tend=False) as condor:
+        run = await condor.start(plan=plan, autonomy="autonomous", principal=ANN)
+        assert (await condor.wait(run.id))["status"] == "succeeded"
+        parked = await condor.start(plan=plan, principal=ANN)
+        old = (await condor.wait(parked.id))["suspensions"][0]["suspendId"]  # type: ignore[index,call-overload]
+        laid = await condor.kernels.put(
+            "stock.set", {"hitlTier": "high", "approverRoles": ["manager"]}, principal=ADMIN, reason="audit"
+        )
+        assert laid["rev"] == 1
+        with pytest.raises(StaleSuspension):
+            await condor.resume(parked.id, str(old), {"approved": True}, principal=manager)
+    async with Condor(tools=[set_stock], home=tmp_path, tend=False) as condor:
+        run = await condor.start(plan=plan, autonomy="autonomous", principal=ANN)
+        assert (await condor.wait(run.id))["status"] == "suspended"
+        await condor.kernels.put("stock.set", {}, principal=ADMIN)
+        told = await condor.kernels.one("stock.set")
+        assert [revision["rev"] for revision in told["revisions"]] == [1, 2]  # type: ignore[union-attr,index,call-overload]
+        assert told["revisions"][0]["by"] == "root"  # type: ignore[index,call-overload]
+
+
+async def test_who_may_not_and_what_is_not_there(tmp_path: Path) -> None:
+    """Only an admin who is a person; only tools there are; only on the revision that was read."""
+    async with Condor(tools=[set_stock], home=tmp_path, tend=False) as condor:
+        for who in (ANN, replace(ADMIN, kind="program")):
+            with pytest.raises(NotAllowed, match="is no admin"):
+                await condor.kernels.put("stock.set", {}, principal=who)
+        with pytest.raises(UnknownId):
+            await condor.kernels.put("stock.get", {}, principal=ADMIN)
+        await condor.kernels.put("stock.set", {}, principal=ADMIN, rev=0)
+        with pytest.raises(RefusedInput) as moved:
+            await condor.kernels.put("stock.set", {}, principal=ADMIN, rev=0)
+        assert moved.value.code == "kernel_moved"
+        assert len(await condor.store.kernels()) == 1
+
+
+async def test_a_database_of_before_is_brought_forward(tmp_path: Path) -> None:
+    """The migration adds the table and nothing else."""
+    async with Condor(tools=[set_stock], home=tmp_path, tend=False):
+        pass
+    with closing(sqlite3.connect(tmp_path / "condor.db")) as connection:
+        connection.execute("DROP TABLE tool_kernel")
+        connection.execute("UPDATE meta SET value = 4 WHERE key = 'schema_version'")
+        connection.commit()
+    async with Condor(tools=[set_stock], home=tmp_path, tend=False) as condor:
+        assert await condor.kernels.all() == []
