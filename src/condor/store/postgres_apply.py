@@ -3,6 +3,7 @@
 Law 1: everything that a unit expects is read first. The run's row is then changed only if its ``rev`` is
 still the one that was read, else all is looked at again: cards change with their run's row alone, so the
 check holds for them too. Nothing is returned after a write; what fails there raises, and ends the group.
+Rows are looked up one by one: a join would be planned once, on tables that are empty, and kept.
 Law 2: numbers of events and links of the audit chain are made here, inside the transaction.
 Law 3: the last unit of a group keeps, in the row of its writer, that the group is there and what each unit
 was told, and says on the channel which runs it was about: all of it in the transaction of the units. A
@@ -39,6 +40,7 @@ DECLARE
     entries integer := coalesce(cardinality(p_audit), 0);
     link text;
     links text[];
+    parked text[];
     word text;
     v_told text;
     latest text;
@@ -90,12 +92,13 @@ BEGIN
         END IF;
         IF p_park IS NOT NULL THEN
             -- A closed one is in the way too: a decision is never overwritten.
-            SELECT parked.suspend_id INTO word FROM unnest(p_park) WITH ORDINALITY AS parked
-                WHERE EXISTS (SELECT FROM suspension WHERE suspension.suspend_id = parked.suspend_id)
-                OR EXISTS (SELECT FROM unnest(p_park) WITH ORDINALITY AS earlier
-                    WHERE earlier.suspend_id = parked.suspend_id AND earlier.ordinality < parked.ordinality)
-                ORDER BY parked.ordinality LIMIT 1;
-            IF FOUND THEN word := 'exists ' || word; EXIT unit; END IF;
+            parked := '{}';
+            FOR place IN 1 .. cardinality(p_park) LOOP
+                link := p_park[place].suspend_id;
+                PERFORM FROM suspension WHERE suspend_id = link;
+                IF FOUND OR link = ANY (parked) THEN word := 'exists ' || link; EXIT unit; END IF;
+                parked := parked || link;
+            END LOOP;
         END IF;
 
         link := head.audit_head;
@@ -126,12 +129,15 @@ BEGIN
         END IF;
 
         IF p_decide IS NOT NULL THEN
-            UPDATE suspension SET status = made.status, decided_by = made.by, decided_at = p_at
-                FROM unnest(p_decide, p_decided_as, p_decided_by) AS made (suspend_id, status, by)
-                WHERE suspension.suspend_id = made.suspend_id;
+            FOR place IN 1 .. cardinality(p_decide) LOOP
+                UPDATE suspension SET status = p_decided_as[place], decided_by = p_decided_by[place],
+                    decided_at = p_at WHERE suspend_id = p_decide[place];
+            END LOOP;
         END IF;
         IF p_consume IS NOT NULL THEN
-            UPDATE suspension SET consumed = true WHERE suspend_id = ANY (p_consume);
+            FOR place IN 1 .. cardinality(p_consume) LOOP
+                UPDATE suspension SET consumed = true WHERE suspend_id = p_consume[place];
+            END LOOP;
         END IF;
         IF p_park IS NOT NULL THEN
             INSERT INTO suspension (suspend_id, run_id, tenant_id, step_id, generation, reason_code, origin,
@@ -140,7 +146,7 @@ BEGIN
                 SELECT suspend_id, p_run, p_tenant, step_id, generation, reason_code, origin,
                 contract_hash, tool, opened_at, expires_at, facts, status, decided_by, decided_at, consumed,
                 tier, requester, subject
-                FROM unnest(p_park) WITH ORDINALITY AS parked ORDER BY ordinality;
+                FROM unnest(p_park) WITH ORDINALITY AS opened ORDER BY ordinality;
         END IF;
         IF p_steps IS NOT NULL THEN
             INSERT INTO step (run_id, step_id, status, attempt, key, code)

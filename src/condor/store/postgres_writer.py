@@ -308,6 +308,8 @@ class PostgresWriter:
 
     async def _use(self, connection: Any) -> None:
         """Write over this connection from here on: be seen to live, and overtake the one before."""
+        # Plans of the function are made early and kept; none of its statements may walk a table.
+        await connection.execute("SET enable_seqscan = off")
         await connection.execute(_ALIVE, lock_class(self._address.schema), self.writer_id)
         self._fence, *found = await connection.fetchrow(_RAISE_FENCE, self.writer_id, self._fence + 1)
         self._found = (found[0], found[1])
