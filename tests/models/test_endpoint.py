@@ -198,10 +198,14 @@ async def test_a_stream_that_breaks_says_so(answer: Answer) -> None:
     """It is not begun anew, and its end is not taken for one."""
     async with serving(answer) as served:
         endpoint = Endpoint(settings_of(served.url, model_timeout_s=0.5), "fake-1")
+        parts: list[str | Spent] = []
         with pytest.raises(ModelUnavailable):
-            _ = [part async for part in endpoint.stream(PROSE)]
+            async for part in endpoint.stream(PROSE):
+                parts.append(part)  # noqa: PERF401 - what came before the error is looked at
         await endpoint.aclose()
         assert len(served.asked) == 1
+    # What was written is paid for.
+    assert bool(parts) is any(isinstance(part, Spent) and part.tokens > 0 for part in parts)
 
 
 async def test_a_provider_that_is_not_there_is_refused() -> None:

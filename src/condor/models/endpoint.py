@@ -109,7 +109,7 @@ class Endpoint:
         from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
 
         model = await self._opened()
-        said = 0
+        said = ""
         try:
             async with model_request_stream(
                 model,
@@ -125,10 +125,12 @@ class Endpoint:
                             part = text
                         case _:
                             continue
-                    said += len(part)
+                    said += part
                     yield part
                 whole = response.get()
         except Exception as fault:  # noqa: BLE001 - as in ask
+            if said:  # it was written, so it is paid for
+                yield self._priced(*_by_length(question, said))
             raise self._unavailable(fault, question, 1) from None
         reply = self._read(whole, question)
         if reply.refusal:
@@ -230,19 +232,20 @@ class Endpoint:
 
     def _spent(self, response: ModelResponse, question: Question, text: str) -> Spent:
         """Tokens and US dollars, by the endpoint's word; where it has none, by length."""
-        usage, wanted = response.usage, self.settings
-        read, written = usage.input_tokens, usage.output_tokens
+        read, written = response.usage.input_tokens, response.usage.output_tokens
         if not read + written:
-            read = (len(question.instructions) + len(question.text)) // _CHARS_PER_TOKEN + 1
-            called = sum(len(str(getattr(part, "args", ""))) for part in response.parts)
-            written = (len(text) + called) // _CHARS_PER_TOKEN + 1
-        if wanted.model_input_usd is not None or wanted.model_output_usd is not None:
-            cost = (read * (wanted.model_input_usd or 0) + written * (wanted.model_output_usd or 0)) / 1e6
-            return Spent(tokens=read + written, cost_usd=cost)
-        cost = 0.0
-        with suppress(Exception):  # a price list that does not know the model says nothing of its price
-            cost = max(0.0, float(response.cost().total_price))
-        return Spent(tokens=read + written, cost_usd=cost)
+            called = "".join(str(getattr(part, "args", "")) for part in response.parts)
+            read, written = _by_length(question, text + called)
+        spent = self._priced(read, written)
+        if self.settings.model_input_usd is None and self.settings.model_output_usd is None:
+            with suppress(Exception):  # a price list that does not know the model says nothing of its price
+                return Spent(tokens=spent.tokens, cost_usd=max(0.0, float(response.cost().total_price)))
+        return spent
+
+    def _priced(self, read: int, written: int) -> Spent:
+        """Tokens and the configured price of them."""
+        cost = read * (self.settings.model_input_usd or 0) + written * (self.settings.model_output_usd or 0)
+        return Spent(tokens=read + written, cost_usd=cost / 1e6)
 
     # -- what went wrong ---------------------------------------------------------------------
 
@@ -284,6 +287,12 @@ class Endpoint:
         if isinstance(fault, ModelAPIError):
             return "broke off in its answer"
         return f"answered something that cannot be read as {question.about}"
+
+
+def _by_length(question: Question, said: str) -> tuple[int, int]:
+    """Tokens read and written, where nobody counted them."""
+    read = (len(question.instructions) + len(question.text)) // _CHARS_PER_TOKEN + 1
+    return read, len(said) // _CHARS_PER_TOKEN + 1
 
 
 def _open(settings: Settings, name: str) -> tuple[Model[Any], Any]:
