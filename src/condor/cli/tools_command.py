@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from condor.cli.coroutines import run_to_end
+from condor.cli.kernel_command import kernel_command
 from condor.cli.options import home_option, json_option
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 @click.group("tools", no_args_is_help=False)
 def tools_command() -> None:
     """Look at the tools of this home's packs."""
+
+
+tools_command.add_command(kernel_command)
 
 
 @tools_command.command("list")

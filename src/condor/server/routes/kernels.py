@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from condor.core.errors import NotAllowed
+from condor.core.run import LOCAL_PERSON
 from condor.processors import PROCESSOR_CATALOG
 from condor.server.answers import answers, body_of, json_answer
 from condor.server.auth.who import Caller
@@ -72,7 +73,8 @@ async def put_kernel(tool: str, request: Request, here: Here, caller: SignedIn) 
 
 def _check_looks(caller: Caller) -> None:
     who = caller.principal
-    if who.kind != "person" or _LOOKS.isdisjoint(who.roles):
+    looks = who.id == LOCAL_PERSON.id or not _LOOKS.isdisjoint(who.roles)
+    if who.kind != "person" or not looks:
         raise NotAllowed(f"{who.name} is neither admin nor auditor; they look at kernels")
 
 

@@ -1,0 +1,34 @@
+"""`condor tools kernel`: an operator tightens a tool; what would loosen it is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.cli.support import Shell
+
+
+def test_a_kernel_is_laid_shown_and_taken_off(shell: Shell) -> None:
+    """Each is a revision with its reason; a card that was open before is stale afterwards."""
+    before = shell.parked()
+    laid = shell.run("tools", "kernel", "set", "shop.refund", "--exclude-requester", "--reason", "four eyes")
+    assert "shop.refund revision 1: whoever asked may not approve" in laid.words
+    card = before["suspensions"][0]["suspendId"]
+    stale = shell.run("approve", card, "--as", "max")
+    assert stale.code == 7, stale
+    assert "four eyes" in shell.run("tools", "kernel", "show", "shop.refund").words
+    taken = shell.run("tools", "kernel", "clear", "shop.refund", "--json").json
+    assert [revision["rev"] for revision in taken["revisions"]] == [1, 2]
+    assert taken["kernel"]["requesterExcluded"] is False
+
+
+def test_what_loosens_and_what_says_nothing_is_refused(shell: Shell) -> None:
+    """One line, exit 2, nothing stored."""
+    shell.parked()
+    for args in (("--approver", "nobody-has-this"), ("--tier", "low"), ()):
+        refused = shell.run("tools", "kernel", "set", "shop.refund", *args)
+        assert refused.code == 2, refused
+    assert (
+        shell.run("tools", "kernel", "list").words
+        == "No kernel yet: every tool is as its author declared it."
+    )
