@@ -54,8 +54,9 @@ $(STAMP): pyproject.toml $(LOCKS)/build.txt $(LOCKS)/runtime.txt $(LOCKS)/dev.tx
 	@$(BIN)/uv pip install --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	@touch $@
 
-# The wire tests read our frames with the real client packages; without Node they say so and are skipped.
-WIRE := $(patsubst %/package-lock.json,%/node_modules/.package-lock.json,$(wildcard tests/wire/package-lock.json))
+# The wire tests read our frames with the real client packages, and the record is tested against a third-party
+# FHIR server; without Node they say so and are skipped.
+WIRE := $(patsubst %/package-lock.json,%/node_modules/.package-lock.json,$(wildcard tests/wire/package-lock.json tests/hms/fhir_server/package-lock.json))
 
 .PHONY: wire
 wire: $(WIRE)
@@ -64,7 +65,7 @@ wire: $(WIRE)
 %/node_modules/.package-lock.json: %/package-lock.json
 	@if node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null; then \
 	  npm ci --prefix $* --ignore-scripts --no-audit --no-fund --loglevel=error && touch $@; \
-	else echo "No Node 20 or newer with npm here: the wire tests will be skipped." >&2; fi
+	else echo "No Node 20 or newer with npm here: the wire tests and those of the FHIR server will be skipped." >&2; fi
 
 .PHONY: demo
 demo: setup ## the demo hospital: in the console where it was built, else told in the terminal

@@ -7,6 +7,7 @@ validation and the tools are loaded when the pack is opened.
 from __future__ import annotations
 
 import datetime
+import os
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,14 @@ async def _opened(setup: PackSetup) -> AsyncIterator[OpenedPack]:
     def open_store(path: Path) -> EmbeddedFhirStore:
         return EmbeddedFhirStore(path, faults=setup.faults)
 
+    base_url = os.environ.get("CONDOR_FHIR_BASE_URL", "").strip()
+    if base_url:
+        async with _server(base_url, read_only=setup.read_only) as server:
+            if not setup.read_only:
+                (setup.home / "hms").mkdir(mode=0o700, parents=True, exist_ok=True)
+            said = f"the record is the FHIR server {base_url}"
+            yield _pack_of(server, setup.home, demo=setup.demo, notes=(said,))
+        return
     path = setup.home / "hms" / "fhir.db"
     if setup.read_only:
         from condor_hms.catalogue.read_only import ReadOnlyRecord
@@ -87,6 +96,22 @@ async def _opened(setup: PackSetup) -> AsyncIterator[OpenedPack]:
         yield _pack_of(store, setup.home, demo=demo, notes=(*notes, *lost, *waiting))
     finally:
         store.close()
+
+
+@asynccontextmanager
+async def _server(base_url: str, *, read_only: bool) -> AsyncIterator[FhirStore]:
+    """A FHIR server in place of the file; what waits in its outbox is another process's."""
+    from condor import CondorError
+    from condor_hms.fhir.errors import FhirError
+    from condor_hms.fhir.http import HttpFhirStore
+
+    token = os.environ.get("CONDOR_FHIR_TOKEN", "").strip() or None
+    try:
+        store = HttpFhirStore(base_url, token=token, read_only=read_only)
+    except FhirError as error:
+        raise CondorError(f"CONDOR_FHIR_BASE_URL: {error}", code="environment") from error
+    async with store:
+        yield store
 
 
 def _was_taken_away(home: Path, path: Path) -> tuple[str, ...]:

@@ -42,6 +42,7 @@ def problem_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             title="Problems",
             description=list_problems.__doc__ or "",
             ops={"read"},
+            returns={"/byName/NAME/reference": "one problem, by its name in lower case"},
             roles=CLINICIANS,
             ui_card=True,
             args=(

@@ -25,6 +25,8 @@ class Param:
     paths: tuple[str, ...]
     #: Reference parameters only: keep references to this type; None keeps all.
     target: str | None = None
+    #: Not of the R4 registry: a server is never asked by it.
+    own: bool = False
 
 
 def _token(*paths: str) -> Param:
@@ -58,6 +60,7 @@ _PERSON: dict[str, Param] = {
 }
 _SUBJECT: dict[str, Param] = {"subject": _ref("subject"), "patient": _patient("subject")}
 _STATUS: dict[str, Param] = {"status": _token("status")}
+_OWN_STATUS = Param(kind="token", paths=("status",), own=True)
 _PATIENT: dict[str, Param] = {"patient": _patient("patient")}
 _ENCOUNTER: dict[str, Param] = {"encounter": _ref("encounter")}
 _CLINICAL: dict[str, Param] = {
@@ -83,7 +86,7 @@ _TABLE: dict[str, dict[str, Param]] = {
     "AuditEvent": {"entity": _ref("entity.what"), "agent": _ref("agent.who"), "date": _date("recorded")},
     "CarePlan": _SUBJECT | _STATUS | _ENCOUNTER | {"category": _token("category"), "date": _date("period")},
     "CareTeam": _SUBJECT | _STATUS | {"participant": _ref("participant.member")},
-    "ChargeItem": _SUBJECT | {"account": _ref("account"), "status": _token("status")},
+    "ChargeItem": _SUBJECT | {"account": _ref("account"), "status": _OWN_STATUS},
     "Communication": _SUBJECT | _STATUS | {"recipient": _ref("recipient"), "sent": _date("sent")},
     "Condition": _SUBJECT
     | _CLINICAL
@@ -115,7 +118,10 @@ _TABLE: dict[str, dict[str, Param]] = {
     | _STATUS
     | {"class": _token("class"), "date": _date("period"), "participant": _ref("participant.individual")},
     "FamilyMemberHistory": _PATIENT | _STATUS,
-    "Flag": _SUBJECT | _STATUS | _ENCOUNTER | {"date": _date("period"), "author": _ref("author")},
+    "Flag": _SUBJECT
+    | {"status": _OWN_STATUS}
+    | _ENCOUNTER
+    | {"date": _date("period"), "author": _ref("author")},
     "Goal": _SUBJECT | {"lifecycle-status": _token("lifecycleStatus"), "start-date": _date("startDate")},
     "ImagingStudy": _SUBJECT | _STATUS | {"started": _date("started"), "modality": _token("modality")},
     "Immunization": _PATIENT
@@ -155,7 +161,7 @@ _TABLE: dict[str, dict[str, Param]] = {
     },
     "Organization": {"name": Param(kind="name", paths=("name", "alias")), "active": _token("active")},
     "Patient": _PERSON | {"identifier": Param(kind="folded", paths=("identifier",))},
-    "Practitioner": _PERSON,
+    "Practitioner": _PERSON | {"birthdate": Param(kind="date", paths=("birthDate",), own=True)},
     "PractitionerRole": {
         "practitioner": _ref("practitioner"),
         "organization": _ref("organization"),

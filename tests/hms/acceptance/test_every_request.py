@@ -12,8 +12,10 @@ import pytest
 from condor import AlreadyDecided, Condor, NotAnApprover
 from condor.pump import retries
 from condor.testing import FaultyPack, ToolFault
+from condor_hms.outbox import LogChannel, Message, NotDelivered
 from condor_hms.pack import PACK
 from tests.acceptance.test_requests import ASKS, REQUESTS, Ward
+from tests.hms.fhir_server.process import TOKEN, started_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,7 +47,10 @@ STORIES: dict[str, Story] = {
         )
     ),
     "R02": Story(says=("Allergy recorded: ibuprofen", "is on Celecoxib")),
-    "R03": Story(answers=(("s3", "approval", YES),), says=("Prescribed: Nitrofurantoin", "version 1")),
+    "R03": Story(
+        answers=(("s3", "approval", YES),),
+        says=("Prescribed: Nitrofurantoin", "MedicationRequest/", "version "),
+    ),
     "R04": Story(
         answers=(
             ("s3", "clarification", {"dose_unit": "mg", "route": "oral"}),
@@ -129,10 +134,16 @@ def test_every_request_has_its_story() -> None:
     assert set(STORIES) == set(REQUESTS)
 
 
+@pytest.mark.parametrize("record", ["embedded", pytest.param("http", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("request_id", sorted(STORIES))
-async def test_a_request_of_the_clinic(tmp_path: Path, request_id: str) -> None:
-    """Its cards in their order, each answered once, and the closing of its ``close`` line."""
+async def test_a_request_of_the_clinic(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request_id: str, record: str
+) -> None:
+    """Its cards in their order, each answered once, and its ``close`` line; on either kind of record."""
     story = STORIES[request_id]
+    if record == "http":
+        monkeypatch.setenv("CONDOR_FHIR_BASE_URL", started_server().reset())
+        monkeypatch.setenv("CONDOR_FHIR_TOKEN", TOKEN)
     async with open_clinic(tmp_path, story.faults) as ward:
         run = await ward.ask(request_id)
         who = ASKS[REQUESTS[request_id]["role"]]
@@ -196,6 +207,26 @@ async def test_r11_is_sent_with_a_receipt(tmp_path: Path) -> None:
         assert {"system": "urn:condor:receipt", "value": "log-1"} in row["identifier"]
 
 
+async def test_r11_without_a_receipt_is_queued_and_sent_by_the_next_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No answer from the carrier: nothing says “sent”; the row waits for the next start and goes out once."""
+
+    async def silent(self: LogChannel, message: Message) -> None:
+        raise NotDelivered("no route")
+
+    async with open_clinic(tmp_path) as ward:
+        with monkeypatch.context() as broken:
+            broken.setattr(LogChannel, "deliver", silent)
+            end = await ward.answer(await ward.ask("R11"), YES, "rn-castillo")
+        assert end["status"] == "degraded"
+        assert "Message queued by SMS to Melissa Smith: no receipt from the carrier yet" in end["closing"]
+        assert " sent " not in end["closing"]
+    for _ in range(2):
+        async with open_clinic(tmp_path):
+            assert len((tmp_path / "hms" / "outbox.log").read_text().splitlines()) == 1
+
+
 async def test_r12_without_the_cancellation_sends_no_letter_about_it(tmp_path: Path) -> None:
     """Denied, the plan stays; the dose is changed all the same; nobody is told what was not done."""
     async with open_clinic(tmp_path) as ward:
@@ -234,4 +265,4 @@ async def test_r14_makes_the_file_and_a_nurse_signs_nothing(tmp_path: Path) -> N
         meaning = proof["signature"][0]["type"][0]
         assert (meaning["code"], meaning["display"]) == ("1.2.840.10065.1.12.1.1", "Author's Signature")
         with pytest.raises(AlreadyDecided):
-            await ward.condor.resume(run["runId"], card["suspendId"], YES, principal=ward.who("dr-lindholm"))
+            await ward.condor.resume(asked.id, card["suspendId"], YES, principal=ward.who("dr-lindholm"))

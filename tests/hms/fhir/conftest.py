@@ -10,7 +10,9 @@ import pytest
 
 from condor_hms.demo import demo_resources
 from condor_hms.fhir.embedded import EmbeddedFhirStore
+from condor_hms.fhir.http import HttpFhirStore
 from condor_hms.fhir.port import FhirStore
+from tests.hms.fhir_server.process import TOKEN, started_server
 
 
 @pytest.fixture(scope="session")
@@ -34,11 +36,31 @@ async def embedded(demo_file: Path, folder: Path) -> AsyncIterator[FhirStore]:
         yield store
 
 
+@asynccontextmanager
+async def over_http(demo_file: Path, folder: Path) -> AsyncIterator[FhirStore]:
+    """The demonstration record on a third-party server, as it was when the server started."""
+    async with HttpFhirStore(started_server().reset(), token=TOKEN) as store:
+        yield store
+
+
 #: A further implementation joins the suite by one line here.
-FACTORIES = {"embedded": embedded}
+FACTORIES = {"embedded": embedded, "http": over_http}
 
 
-@pytest.fixture(params=sorted(FACTORIES))
+#: Checked before anything is sent, by the same code for every store: once is enough.
+HERE_ALONE = ("test_validation",)
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every implementation passes the suite; the ones outside this process take their time."""
+    if "store" in metafunc.fixturenames:
+        alone = metafunc.module.__name__.rpartition(".")[2] in HERE_ALONE
+        others = [] if alone else [name for name in FACTORIES if name != "embedded"]
+        params = ["embedded", *(pytest.param(name, marks=pytest.mark.slow) for name in others)]
+        metafunc.parametrize("store", params, indirect=True)
+
+
+@pytest.fixture
 async def store(request: pytest.FixtureRequest, demo_file: Path, tmp_path: Path) -> AsyncIterator[FhirStore]:
     """A store that holds the demonstration record."""
     async with FACTORIES[request.param](demo_file, tmp_path) as opened:

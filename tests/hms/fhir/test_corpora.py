@@ -73,7 +73,10 @@ async def test_an_example_write_is_accepted_and_never_doubled(
     """A replayed create finds what is there; a replayed update is refused as changed, and known as ours."""
     bundle = await bundle_of(store, name, number)
     first = await store.transact(bundle)
-    assert all(outcome.status in ("created", "updated") for outcome in first.outcomes)
+    for entry, outcome in zip(bundle["entry"], first.outcomes, strict=True):
+        stored = await store.read(outcome.reference)
+        assert outcome.status == ("updated" if entry["request"]["method"] == "PUT" else "created")
+        assert stored.get("status") == entry["resource"].get("status")
     if any("ifMatch" in entry["request"] for entry in bundle["entry"]):
         with pytest.raises(VersionConflict) as conflict:
             await store.transact(bundle)

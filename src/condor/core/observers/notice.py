@@ -88,7 +88,8 @@ def explained(step: StepEvidence) -> tuple[str, str]:
         done = f" Instead: {step.sentence}" if step.sentence else ""
         return "not-completed", f"{ended(f'{step.instead_of} was not done{why}')}{done}"
     if step.status is StepStatus.DEGRADED:
-        return "not-completed", ended(f"{noun} was done only in part{detail}")
+        done = f" {step.sentence}" if step.sentence else ""
+        return "not-completed", ended(f"{noun} was done only in part{detail}") + done
     return _why_skipped(step, detail)
 
 
