@@ -78,6 +78,7 @@ def scheduling_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             description=list_slots.__doc__ or "",
             args=(practitioner_arg(), _date_arg("from", "From", required=True), _date_arg("to", "To")),
             noun="the free slots",
+            returns={"/byStart/START/slot": "the free slot that starts then, as 2026-12-01T09:30"},
             **shared,  # type: ignore[call-overload]
         )(list_slots),
         tool(
