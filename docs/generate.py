@@ -190,11 +190,11 @@ def hospital_page() -> str:
 
 {NOTE}
 
-{len(tools)} tools over FHIR R4 4.0.1: a file in the home, or the server of `CONDOR_FHIR_BASE_URL` with the
-bearer token of `CONDOR_FHIR_TOKEN`. An op in bold takes something away: its call counts as high tier, whatever
-the tool declares, and ends in a state of the record, never in a deletion. Where no approvers are named, those
-who may call may also answer. `CONDOR_DEMO_TODAY` (YYYY-MM-DD) is the day of the demonstration. Demonstration
-rules and synthetic patients: not for care.
+{len(tools)} tools over FHIR R4 4.0.1: a file in the home, or the server of `CONDOR_FHIR_BASE_URL` with
+the bearer token of `CONDOR_FHIR_TOKEN`. An op in bold takes something away: its call counts as high
+tier, whatever the tool declares, and ends in a state of the record, never in a deletion. Where no
+approvers are named, those who may call may also answer. `CONDOR_DEMO_TODAY` (YYYY-MM-DD) is the day of
+the demonstration. Demonstration rules and synthetic patients: not for care.
 
 {table(("tool", "class, tier", "ops", "who may call", "who approves", "what it does"), rows)}
 """

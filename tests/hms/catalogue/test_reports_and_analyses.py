@@ -1,0 +1,101 @@
+"""Reports are files of the record; analyses are a closed list, answered without names."""
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from condor import ToolError
+from condor_hms.reports import FORMATS, Page, Part, render
+from tests.hms.catalogue.desk import MELISSA, NICHOLAS, Desk
+
+PAGE = Page(
+    title="Discharge summary <b>",
+    subject="Zoë Łukasz & Son, 47 y",
+    made="30 Nov 2026, for Dr Okafor",
+    parts=(
+        Part(heading="Problems", lines=("CKD <script>alert(1)</script>", "HTN")),
+        Part(heading="Stay", lines=()),
+    ),
+    footer="not signed",
+)
+
+
+@pytest.mark.parametrize("output", FORMATS)
+async def test_a_report_is_made_and_made_again(desk: Desk, output: str) -> None:
+    """The same record gives the same bytes, in a file that only its owner reads; the record is not written."""
+    args = {"patient": NICHOLAS, "template": "discharge", "output": output}
+    before = await desk.search("DocumentReference", subject=NICHOLAS)
+    card = await desk.preview("report.generate", args)
+    assert card.summary.startswith("Generate the discharge summary as ")
+    value = await desk.call("report.generate", args)
+    assert await desk.call("report.generate", args, attempt=2) == value
+    check_file(value)
+    assert await desk.search("DocumentReference", subject=NICHOLAS) == before
+
+
+def check_file(value: dict[str, Any]) -> None:
+    """One file, whole, for its owner alone."""
+    file = Path(value["file"])
+    assert (file.stat().st_size, file.stat().st_mode & 0o777) == (value["bytes"], 0o600)
+    assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_a_pdf_is_one() -> None:
+    """Its pages can be read by another program's rules: header, trailer, and no JavaScript."""
+    content = render(PAGE, "pdf")
+    assert content.startswith(b"%PDF-1.")
+    assert content.rstrip().endswith(b"%%EOF")
+    assert b"/JavaScript" not in content
+    assert render(PAGE, "pdf") == content
+
+
+def test_html_and_word_hold_text_and_no_markup() -> None:
+    """What the record says stands there as text, whatever it looks like."""
+    html = render(PAGE, "html").decode()
+    assert "<script>" not in html
+    assert "CKD &lt;script&gt;alert(1)&lt;/script&gt;" in html
+    with zipfile.ZipFile(io.BytesIO(render(PAGE, "docx"))) as archive:
+        document = ElementTree.fromstring(archive.read("word/document.xml"))
+    words = [node.text for node in document.iter() if node.tag.endswith("}t")]
+    assert words[:2] == ["Discharge summary <b>", "Zoë Łukasz & Son, 47 y"]
+    assert "• Nothing on record." in words
+
+
+async def test_a_template_has_its_parts(desk: Desk) -> None:
+    """The medication chart shows allergies, what is taken and what is on hold."""
+    args = {"patient": MELISSA, "template": "medication-chart", "output": "html"}
+    card: Any = await desk.preview("report.generate", args)
+    assert list(card.after) == ["Allergies", "Medicines", "On hold"]
+    assert len(card.after["Medicines"]) == 4
+
+
+@pytest.mark.parametrize("script", ["overdue-hba1c", "high-potassium", "antibiotic-use"])
+async def test_an_analysis_names_nobody(desk: Desk, script: str) -> None:
+    """Numbers, age bands and sex; no name, record number or reference of anybody."""
+    value = await desk.call("analytics.run", {"script": script})
+    said = desk.report("analytics.run", {"script": script}, value)
+    people = await desk.search("Patient")
+    secrets = {person["id"] for person in people} | {person["name"][0]["family"] for person in people}
+    assert value["count"] == len(value["rows"]) > 0
+    assert not [secret for secret in secrets | {"POP-", "Patient/"} if secret in str(value) or secret in said]
+
+
+async def test_the_analyses_count_right(desk: Desk) -> None:
+    """Checked against the record by hand: two high potassiums that nobody measured again within a week."""
+    high = await desk.call("analytics.run", {"script": "high-potassium", "since": "2026-06-01"})
+    assert [(row["person"], row["value"]) for row in high["rows"]] == [
+        ("woman, 70-79", 5.1),
+        ("man, 70-79", 5.2),
+    ]
+    none = await desk.call("analytics.run", {"script": "high-potassium", "since": "2026-11-30"})
+    assert none["rows"] == []
+
+
+async def test_there_is_no_other_analysis(desk: Desk) -> None:
+    """What a model makes up is no analysis, and no code."""
+    with pytest.raises((KeyError, ToolError)):
+        await desk.call("analytics.run", {"script": "SELECT * FROM patients"})
