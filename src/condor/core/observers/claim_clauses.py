@@ -73,7 +73,8 @@ def _cut(words: Sequence[str], start: int, at: int, starts: set[int]) -> bool | 
         if has_left:
             return None if _negated(left) else True
         return False if word == "," and at - start <= _INTERJECTION_WORDS else None
-    return False if has_left and has_right and word != ":" and not _negated(left) else None
+    apart = has_right or any(word in grammar.NEGATIONS or word in grammar.UNDONE for word in right)
+    return False if has_left and apart and word != ":" and not _negated(left) else None
 
 
 def _until_break(words: Sequence[str], at: int) -> Sequence[str]:

@@ -134,3 +134,7 @@ INTRANSITIVE = _set(
     "ended stopped started moved increased decreased ran resumed closed opened changed cleared continued "
     "ceased finished improved launched switched dropped settled resolved"
 )
+#: Not all of them.
+SOME = _set("one two three four five some most few half part")
+#: What is said of a thing that was not done.
+UNDONE = _set("declined pending open waiting missing left due refused rejected denied expired")

@@ -51,10 +51,14 @@ def phrase_matcher(rules: tuple[ClaimRule, ...] = DEFAULT_CLAIM_RULES) -> Matche
     def find(words: Sequence[str]) -> Sequence[Hit]:
         hits = []
         for at, word in enumerate(words):
-            for phrase, its, participle in index.get(word, ()):
-                end = _end_of(phrase, words, at)
-                if end:
-                    hits.append(Hit(rules=its, start=at, end=end, participle=participle))
+            here = [
+                Hit(rules=its, start=at, end=end, participle=participle)
+                for phrase, its, participle in index.get(word, ())
+                if (end := _end_of(phrase, words, at))
+            ]
+            # "dropped her a line" is another thing than "dropped".
+            idiom = next((hit for hit in here if hit.end > at + 2), None)
+            hits += [idiom] if idiom is not None else here
         return hits
 
     return find

@@ -24,7 +24,7 @@ _MARKUP = str.maketrans(dict.fromkeys("*~`"))
 #: Marks that say "done" before or after a line, as one word.
 CHECK = "[x]"
 _CHECKS = dict.fromkeys(map(ord, "\u2705\u2714\u2611\u2713"), f" {CHECK} ")
-_WORD = re.compile(r"\[x\]|[A-Za-z0-9@$]+(?:[-_][A-Za-z0-9@$]+)*|['\u2019][A-Za-z]+|[,:?()/]|--")
+_WORD = re.compile(r"\[x\]|[A-Za-z0-9@$]+(?:[-_][A-Za-z0-9@$]+)*|['\u2019][A-Za-z]+|[,:?()/]+|--+")
 #: Letters set apart by one sign each: "s e n t", "s.e.n.t", "s-e-n-t".
 _APART = re.compile(r"(?<![A-Za-z0-9])[A-Za-z](?:[ .\-|/][A-Za-z]){2,}(?![A-Za-z0-9])")
 _END = re.compile(r"[.!?\u2026\u3002;]+(?=[\s\"'\u201d\u00bb)\]]|$)|\n+|\u2028|\u2029")
@@ -155,7 +155,9 @@ def _words(text: str) -> tuple[list[str], list[bool]]:
         text = _APART.sub(_joined, text)
     words: list[str] = []
     capital: list[bool] = []
-    for raw in _WORD.findall(text):
+    for found in _WORD.findall(text):
+        # A row of signs is one.
+        raw = found[:2] if found[0] == "-" else found[0] if found[0] in ",:?()/" else found
         for part in (raw,) if raw.isalpha() or len(raw) == 1 else _parts(raw):
             words.append(part.lower() if part.isalpha() else _word(part))
             capital.append("A" <= part[0] <= "Z")

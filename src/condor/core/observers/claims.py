@@ -171,6 +171,8 @@ class _Reader:
             return True
         if after[:2] == ("to", "you") and "approval" in after:
             return True
+        if any(word in ("nothing", "nobody", "no", "none") for word in after[:2]):
+            return True
         return bool(after) and after[0] in ("not", "only", "partly", "nicht")
 
     def _was_before(self) -> bool:
@@ -317,9 +319,15 @@ def _claim(sentence: Sentence, clause: Clause, hit: Hit, *, strong: bool, first:
         names=names,
         strong=strong,
         plural=any(word in grammar.ALL for word in spoken),
-        whole=whole and not any(word in grammar.EXCEPTIONS for word in sentence.words),
+        whole=whole and not _is_partial(sentence.words),
         first_person=first,
     )
+
+
+def _is_partial(words: Sequence[str]) -> bool:
+    """Whether it speaks of some of the run: "all but …", "one of four"."""
+    counts = any(word.isdigit() or word in grammar.SOME for word in words)
+    return any(word in grammar.EXCEPTIONS for word in words) or ("of" in words and counts)
 
 
 def _is_generic(word: str) -> bool:
