@@ -26,7 +26,7 @@ PAGE = Page(
 
 @pytest.mark.parametrize("output", FORMATS)
 async def test_a_report_is_made_and_made_again(desk: Desk, output: str) -> None:
-    """The same record gives the same bytes, in a file that only its owner reads; the record is not written."""
+    """The same record gives the same bytes, in a file of its owner alone; the record is not written."""
     args = {"patient": NICHOLAS, "template": "discharge", "output": output}
     before = await desk.search("DocumentReference", subject=NICHOLAS)
     card = await desk.preview("report.generate", args)
