@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from condor import Condor, HitlTier, PolicyClass, ToolContext, ToolError, tool
+from condor.core.errors import StoreUnavailable
 from condor.core.frames.ui_message import UiMessage
 from condor.ports.closing_writer import ClosingDelta, ClosingRequest
 from condor.ports.encoding import decode
@@ -160,3 +161,52 @@ async def test_a_text_without_end_is_cut(tmp_path: Path) -> None:
     assert text[: closing_prose.PROSE_CHARS_MAX] == ("word " * 10_000)[: closing_prose.PROSE_CHARS_MAX]
     assert len(text) < closing_prose.PROSE_CHARS_MAX + 1_000
     assert "mail.send: done." in text
+
+
+async def test_a_text_that_was_interrupted_is_not_begun_again(tmp_path: Path) -> None:
+    """The disk refuses the end; whoever closes the run then keeps what was told, and asks no writer anew."""
+    refused: list[str] = []
+
+    def faults(point: str) -> None:
+        if point == "end.staged" and not refused:
+            refused.append(point)
+            raise StoreUnavailable("the disk is full")
+
+    writer = Scripted(["I sent the message to Bo Ek."])
+    async with Condor(tools=[send], home=tmp_path, writer=writer, tend=False, faults=faults) as condor:
+        run = await condor.start(plan=PLAN, autonomy="autonomous")
+        async with asyncio.timeout(10):
+            while not condor.stands_still(run.id):  # noqa: ASYNC110 - nobody is told that it stands still
+                await asyncio.sleep(0.01)
+    async with Condor(tools=[send], home=tmp_path, writer=writer, tend=False) as condor:
+        snapshot = await condor.wait(run.id)
+        kinds = [event.kind async for event in condor.watch(run.id)]
+    assert len(writer.asked) == 1
+    assert kinds.count("text.delta") == 1
+    text = str(snapshot["closing"])
+    assert text.startswith("I sent the message to Bo Ek.\n\n\u26a0 Correction: ")
+    assert "\u26a0 Not completed: the message failed" in text
+
+
+async def test_a_stop_ends_a_text(tmp_path: Path) -> None:
+    """Whoever stops the run does not wait for the writer; the closing says who stopped it."""
+    begun, goes_on = asyncio.Event(), asyncio.Event()
+
+    class Slow:
+        async def write(self, _: ClosingRequest) -> AsyncIterator[ClosingDelta]:
+            yield ClosingDelta(text="x" * 200)
+            begun.set()
+            await goes_on.wait()
+            yield ClosingDelta(text="The rest.")
+            yield ClosingDelta(text="More.")
+
+    async with Condor(tools=[send], home=tmp_path, writer=Slow(), tend=False) as condor:
+        run = await condor.start(plan=PLAN, autonomy="autonomous")
+        async with asyncio.timeout(10):
+            await begun.wait()
+        await condor.stop(run.id, reason="enough")
+        goes_on.set()
+        snapshot = await condor.wait(run.id)
+    assert snapshot["status"] == "aborted"
+    assert "The run was stopped by" in str(snapshot["closing"])
+    assert "More." not in str(snapshot["closing"])

@@ -126,6 +126,27 @@ def test_the_matcher_is_the_callers() -> None:
     assert seen == [("invitation", "sent")]
 
 
+@pytest.mark.parametrize(
+    "status", ["degraded", "unknown", "failed", "denied", "expired", "role", "not_reached"]
+)
+def test_degraded_and_unknown_bear_no_claim(status: str) -> None:
+    """Only ``succeeded`` does: what was done in part must not be papered over."""
+    entry = {"id": "s", "tool": "communication.send", "noun": "the message", "class": "comms"}
+    for text in ("Invitation sent.", "All set!", "\u2705 invitation"):
+        assert _answered(text, evidence_of([{**entry, "status": status}])) == {"s"}
+        assert _answered(text, evidence_of([{**entry, "status": "succeeded"}])) == set()
+
+
+def test_a_claim_about_another_entity_is_not_borne() -> None:
+    """A message to one person does not bear a claim about another, named or by an identifier."""
+    sent = {"id": "s", "tool": "mail.send", "noun": "the message", "class": "comms", "status": "succeeded"}
+    anna = evidence_of([{**sent, "entity": ["Anna Lind", "MRN-20417"]}])
+    assert _answered("I sent the message to Anna.", anna) == set()
+    assert _answered("I sent the message to Bo Ek.", anna) == {"*"}
+    assert _answered("I sent the message to MRN-20417.", anna) == set()
+    assert _answered("I sent the message to MRN-20418.", anna) == {"*"}
+
+
 def test_what_a_notice_says() -> None:
     """A correction quotes the claim and gives the evidence; an unplanned one says that no step did it."""
     [correction] = guard_claims("I sent it.", evidence_of(_SENT_TWICE[:1]))
