@@ -180,7 +180,7 @@ async def test_a_text_that_was_interrupted_is_not_begun_again(tmp_path: Path) ->
                 await asyncio.sleep(0.01)
     async with Condor(tools=[send], home=tmp_path, writer=writer, tend=False) as condor:
         snapshot = await condor.wait(run.id)
-        kinds = [event.kind async for event in condor.watch(run.id)]
+        kinds = [str(event.kind) async for event in condor.watch(run.id)]
     assert len(writer.asked) == 1
     assert kinds.count("text.delta") == 1
     text = str(snapshot["closing"])
