@@ -107,6 +107,7 @@ async def test_a_throwing_processor_costs_nothing_and_is_counted(
         raise RuntimeError(context.tool)
 
     monkeypatch.setattr("condor.core.observers.processors.bounding.OutputBounding.process", throws)
+    monkeypatch.setattr(post_tool, "SHOWN_BYTES_MAX", 1)
     snapshot, _ = await _run(tmp_path, [{"id": "a", "tool": "list.show", "args": {}}], _card("list.show"))
     assert snapshot["status"] == "succeeded"
     assert snapshot["result:a"] == {"value": {"rows": ["row"]}}

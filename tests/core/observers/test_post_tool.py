@@ -29,6 +29,9 @@ def _context(value: object = None, *, draws_card: bool = False, most: int = 1_00
 class Throwing:
     name = "throwing"
 
+    def applies(self, _: PostToolContext) -> bool:
+        return True
+
     def process(self, output: ToolOutput, _: PostToolContext) -> ToolOutput:
         grasped: Any = output.shown
         grasped["patient"] = "someone else"
@@ -37,6 +40,9 @@ class Throwing:
 
 class Rubbish:
     name = "rubbish"
+
+    def applies(self, _: PostToolContext) -> bool:
+        return True
 
     def process(self, output: ToolOutput, _: PostToolContext) -> ToolOutput:
         return output.shown  # type: ignore[return-value]
@@ -60,6 +66,9 @@ def test_a_processor_cannot_reach_the_value() -> None:
 
     class Grasping:
         name = "grasping"
+
+        def applies(self, _: PostToolContext) -> bool:
+            return True
 
         def process(self, output: ToolOutput, _: PostToolContext) -> ToolOutput:
             grasped: Any = output.shown
@@ -105,7 +114,9 @@ def test_the_order_is_declared_and_bounded_output_is_what_becomes_a_card() -> No
 def test_what_fits_is_shown_whole() -> None:
     """Nothing is cut that need not be."""
     value: Any = {"text": "x" * 900}
-    assert OutputBounding().process(ToolOutput(shown=value), _context(value)) == ToolOutput(shown=value)
+    assert run_post_tool_stage(
+        value, _context(value), POST_TOOL_PROCESSORS, lambda *_: pytest.fail("threw")
+    ) == ToolOutput(shown=value)
 
 
 def test_what_was_cut_is_said() -> None:
@@ -123,7 +134,7 @@ def test_what_was_cut_is_said() -> None:
 def test_bounded_output_is_json_within_its_bound(value: Any, most: int) -> None:
     """Whatever a tool returned, what is shown is JSON, and of no more bytes than may be shown."""
     context = _context(value, most=most)
-    output = OutputBounding().process(ToolOutput(shown=value), context)
+    output = run_post_tool_stage(value, context, [OutputBounding()], lambda *_: pytest.fail("threw"))
     written = json.dumps(output.shown, ensure_ascii=False, separators=(",", ":")).encode()
     assert not output.cut or len(written) <= max(most, 40)
     assert output.cut == (context.size_bytes > most)

@@ -56,6 +56,10 @@ class PostToolProcessor(Protocol):
         """Stable word, under which it is counted."""
         ...
 
+    def applies(self, context: PostToolContext) -> bool:
+        """Whether it has anything to do with this output; what it has not is not copied for it."""
+        ...
+
     def process(self, output: ToolOutput, context: PostToolContext) -> ToolOutput:
         """The output as it goes on."""
         ...
@@ -76,6 +80,8 @@ def run_post_tool_stage(
     output = ToolOutput(shown=value)
     for processor in processors:
         try:
+            if not processor.applies(context):
+                continue
             shaped = _checked(processor.process(replace(output, shown=_copy(output.shown)), context))
         except Exception as fault:  # noqa: BLE001 - law 1
             failed(processor.name, fault)

@@ -38,10 +38,12 @@ class OutputBounding:
 
     name = "output-bounding"
 
-    def process(self, output: ToolOutput, context: PostToolContext) -> ToolOutput:
+    def applies(self, context: PostToolContext) -> bool:
         """What fits is shown whole."""
-        if context.size_bytes <= context.shown_bytes_max:
-            return output
+        return context.size_bytes > context.shown_bytes_max
+
+    def process(self, output: ToolOutput, context: PostToolContext) -> ToolOutput:
+        """The least cut that fits."""
         for bounds in _BOUNDS:
             shown = _bounded(output.shown, bounds)
             if size_of(shown) <= context.shown_bytes_max:

@@ -43,6 +43,11 @@ class CardBuffering:
 
     name = "card-buffering"
 
-    def process(self, output: ToolOutput, context: PostToolContext) -> ToolOutput:
+    def applies(self, context: PostToolContext) -> bool:
         """What a tool shows that draws no card stays as it is."""
-        return replace(output, card=True) if context.draws_card else output
+        return context.draws_card
+
+    def process(self, output: ToolOutput, context: PostToolContext) -> ToolOutput:
+        """What it shows is its card."""
+        del context
+        return replace(output, card=True)
