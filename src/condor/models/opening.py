@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from condor.config import uses_of
 from condor.core.errors import RefusedInput
 from condor.models.closing_writer import WRITERS_RULES, ModelClosingWriter
 from condor.models.confirmer import ModelConfirmer
@@ -51,6 +50,8 @@ def models_of(settings: Settings | None) -> Models:
     """
     if settings is None or not settings.model_name:
         return Models()
+    from condor.config import uses_of  # whoever gives settings has loaded it
+
     if missing := [name for name in _LIBRARIES if find_spec(name) is None]:
         raise RefusedInput(
             f"CONDOR_MODEL_NAME names a model, but {' and '.join(missing)} is not installed; "
@@ -83,6 +84,8 @@ async def check_models(settings: Settings, *, asks: bool) -> str:
     models = models_of(settings)
     endpoint = models.endpoints[0]
     if not asks:
+        from condor.config import uses_of
+
         return f"{endpoint.place}, for {', '.join(uses_of(settings.model_for))}; --model asks it for one word"
     try:
         reply: Reply = await endpoint.ask(
