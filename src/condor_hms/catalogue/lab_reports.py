@@ -8,11 +8,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from condor import ArgSpec, PolicyClass, ToolContext, ToolDescriptor, tool
+from condor import PolicyClass, ToolContext, ToolDescriptor, tool
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require_patient
 from condor_hms.catalogue.identity import identity
-from condor_hms.catalogue.results import labs_sentence, labs_value, result_row
-from condor_hms.catalogue.specs import CLINICIANS, patient_arg
+from condor_hms.catalogue.results import lab_args, labs_sentence, labs_value, result_row
+from condor_hms.catalogue.specs import CLINICIANS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,19 +30,14 @@ _COUNTED = frozenset({"registered", "preliminary", "final", "amended", "correcte
 def lab_report_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     """``labs.report.search`` over an open record."""
 
-    async def search_reports(
-        _ctx: ToolContext,
-        patient: str,
-        tests: Sequence[str] | None = None,
-        since: str | None = None,
-        until: str | None = None,
-    ) -> dict[str, Any]:
+    async def search_reports(_ctx: ToolContext, patient: str, **asked: Any) -> dict[str, Any]:
         """Laboratory results of a patient as the laboratory's reports hold them, newest first."""
         who = identity(await require_patient(hospital, patient), hospital.today)
-        reports = await _reports(hospital, patient, since, until)
-        results = await _results(hospital, reports, frozenset(tests or ()))
+        tests: Sequence[str] = asked.get("tests") or ()
+        reports = await _reports(hospital, patient, asked.get("since"), asked.get("until"))
+        results = await _results(hospital, reports, frozenset(tests))
         rows = [{**result_row(result), "report": source} for result, source in results]
-        return {**labs_value(who, tests or (), rows), "reports": len(reports)}
+        return {**labs_value(who, tests, rows), "reports": len(reports)}
 
     return (
         tool(
@@ -54,29 +49,10 @@ def lab_report_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             roles=CLINICIANS,
             alias_group="labs",
             alias_fidelity="equal",
-            args=_arguments(),
+            args=lab_args({"multi": True}),
             noun="the lab reports",
             report=_report,
         )(search_reports),
-    )
-
-
-def _arguments() -> tuple[ArgSpec, ...]:
-    return (
-        patient_arg(),
-        ArgSpec(name="tests", label="Tests", type="array", hint={"multi": True}),
-        ArgSpec(
-            name="since",
-            label="Since",
-            type="date",
-            hint={"format": "date", "min": "today-10y", "max": "today"},
-        ),
-        ArgSpec(
-            name="until",
-            label="Until",
-            type="date",
-            hint={"format": "date", "min": "today-10y", "max": "today+1y"},
-        ),
     )
 
 

@@ -8,7 +8,7 @@ from condor import ArgSpec, PolicyClass, ToolContext, ToolDescriptor, tool
 from condor_hms.alerts import lab_number
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require_patient
 from condor_hms.catalogue.identity import identity
-from condor_hms.catalogue.specs import CLINICIANS, choice, patient_arg
+from condor_hms.catalogue.specs import CLINICIANS, Hint, choice, patient_arg, since_arg, until_arg
 from condor_hms.catalogue.terms import LAB_TESTS
 from condor_hms.catalogue.words import amount, concept_text, day
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["lab_results", "labs_sentence", "labs_value", "result_row", "result_tools"]
+__all__ = ["lab_args", "lab_results", "labs_sentence", "labs_value", "result_row", "result_tools"]
 
 _LOINC = "http://loinc.org"
 #: Results that count; one that was entered in error or cancelled is no result.
@@ -31,17 +31,13 @@ _TOLD_MAX = 4
 def result_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     """``labs.search`` over an open record."""
 
-    async def search_labs(
-        _ctx: ToolContext,
-        patient: str,
-        tests: Sequence[str] | None = None,
-        since: str | None = None,
-        until: str | None = None,
-    ) -> dict[str, Any]:
+    async def search_labs(_ctx: ToolContext, patient: str, **asked: Any) -> dict[str, Any]:
         """Laboratory results of a patient, newest first; all tests, or those that are named."""
         who = identity(await require_patient(hospital, patient), hospital.today)
-        found = await lab_results(hospital, patient, tests or (), since=since, until=until)
-        return labs_value(who, tests or (), [result_row(result) for result in found])
+        tests: Sequence[str] = asked.get("tests") or ()
+        since, until = asked.get("since"), asked.get("until")
+        found = await lab_results(hospital, patient, tests, since=since, until=until)
+        return labs_value(who, tests, [result_row(result) for result in found])
 
     return (
         tool(
@@ -53,10 +49,24 @@ def result_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             roles=CLINICIANS,
             alias_group="labs",
             alias_fidelity="equal",
-            args=_arguments(),
+            args=lab_args({"multi": True, "enum": choice(LAB_TESTS)}),
             noun="the lab results",
             report=_report,
         )(search_labs),
+    )
+
+
+def lab_args(tests: Hint) -> tuple[ArgSpec, ...]:
+    """What a tool about lab results is asked by.
+
+    Args:
+        tests: how the tests are chosen.
+    """
+    return (
+        patient_arg(),
+        ArgSpec(name="tests", label="Tests", type="array", hint=tests),
+        since_arg(),
+        until_arg(),
     )
 
 
@@ -75,25 +85,6 @@ def labs_value(
         "latest": latest,
         "more": len(newest_first) - len(rows),
     }
-
-
-def _arguments() -> tuple[ArgSpec, ...]:
-    return (
-        patient_arg(),
-        ArgSpec(name="tests", label="Tests", type="array", hint={"multi": True, "enum": choice(LAB_TESTS)}),
-        ArgSpec(
-            name="since",
-            label="Since",
-            type="date",
-            hint={"format": "date", "min": "today-10y", "max": "today"},
-        ),
-        ArgSpec(
-            name="until",
-            label="Until",
-            type="date",
-            hint={"format": "date", "min": "today-10y", "max": "today+1y"},
-        ),
-    )
 
 
 async def lab_results(
