@@ -14,13 +14,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from condor.core.errors import NotAllowed, StaleSuspension, UnknownId
+from condor.core.errors import NotAllowed, StaleSuspension
 from condor.core.recovery import limits_from
 from condor.core.recovery.limits import BY_NAME
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent
 from condor.dispatch import LocalDispatcher
 from condor.ports.clock import SystemClock
 from condor.ports.faults import Faults, no_faults
+from condor.ports.messages import no_processors
 from condor.ports.packs import OpenedPack, Pack, PackSetup
 from condor.ports.store import CardFilter
 from condor.pump.phases.admit import StartRun
@@ -34,8 +35,8 @@ from condor.runtime.kernel_desk import KernelDesk
 from condor.runtime.readings import Readings
 from condor.runtime.sweeping import Swept
 from condor.runtime.tending import cancelled, tend
+from condor.runtime.tool_shelf import ToolShelf
 from condor.store.opening import open_store
-from condor.tools.explain import explain_call
 from condor.tools.invocation import LocalToolbox
 from condor.tools.registry import ToolRegistry
 
@@ -47,9 +48,9 @@ if TYPE_CHECKING:
     from condor.core.ids import Json
     from condor.ports.clock import Clock
     from condor.ports.closing_writer import ClosingWriter
+    from condor.ports.messages import OutputProcessor
     from condor.ports.model import Confirmer, Planner
     from condor.ports.store import Store
-    from condor.tools import ToolDescriptor
 
 _log = logging.getLogger(__name__)
 
@@ -57,7 +58,7 @@ _log = logging.getLogger(__name__)
 _GRACE_S = 10.0
 
 
-class Condor(Readings, Brought):
+class Condor(Readings, Brought, ToolShelf):
     """One process of Condor: ``async with Condor(tools=[…]) as condor: …``."""
 
     def __init__(
@@ -156,11 +157,8 @@ class Condor(Readings, Brought):
         self._toolbox = LocalToolbox(registry, clock=self._clock, today=self._day, faults=self._faults)
         self._kernels = KernelDesk(store, self._toolbox, self._clock)
         await self._kernels.load()
-        from condor.models import models_of  # slow to load, like what follows
-        from condor.processors import build_input_processors, build_output_processors
+        from condor.models import models_of  # slow to load
 
-        processors = "" if self._read_only else self._configured().processors
-        self._incoming = build_input_processors(processors)
         models = models_of(None if self._read_only else self._configured())
         self._stack.push_async_callback(models.aclose)
         brought = next((pack.planner for pack in self._opened if pack.planner), None)
@@ -178,7 +176,7 @@ class Condor(Readings, Brought):
             regenerator=models.regenerator,
             writer=self._writer or models.writer,
             count=self.counts,
-            output_processors=build_output_processors(processors, instructions=models.instructions),
+            output_processors=self._open_processors(models.instructions),
         )
         dispatcher = LocalDispatcher()
         self._runtime = Runtime(ports, dispatcher, self._hub)
@@ -194,6 +192,15 @@ class Condor(Readings, Brought):
                 name="condor-tend",
             )
             self._stack.push_async_callback(cancelled, tending)
+
+    def _open_processors(self, instructions: Sequence[str]) -> Callable[[], OutputProcessor | None]:
+        if self._read_only:
+            return no_processors
+        from condor.processors import build_input_processors, build_output_processors
+
+        wanted = self._configured().processors
+        self._incoming = build_input_processors(wanted)
+        return build_output_processors(wanted, instructions=instructions)
 
     def _configured(self) -> Settings:
         """The settings, read when something of them is first needed: their library is slow to load."""
@@ -244,6 +251,7 @@ class Condor(Readings, Brought):
                 used for another request.
         """
         edge.check_request(request, plan)
+        running = self._running()
         message = None if request is None else self._incoming.process(request)
         wanted = StartRun(
             request=message.text if message else None,
@@ -254,7 +262,7 @@ class Condor(Readings, Brought):
             session_id=edge.session_of(session_id),
             quoted=edge.quoted_of(quoted or {}),
         )
-        return await self._running().start(replace(wanted, claim=edge.claim_of(key, wanted)))
+        return await running.start(replace(wanted, claim=edge.claim_of(key, wanted)))
 
     async def resume(
         self, run_id: str | None, suspend_id: str, data: object, *, principal: Principal = LOCAL_PERSON
@@ -353,27 +361,6 @@ class Condor(Readings, Brought):
     def clock(self) -> Clock:
         """Time and ids."""
         return self._clock
-
-    @property
-    def tools(self) -> Sequence[ToolDescriptor]:
-        """Every registered tool."""
-        assert self._toolbox is not None, "opened"
-        return self._toolbox.all()
-
-    def explain(self, tool: str, args: Mapping[str, Json], *, autonomy: str) -> dict[str, Json]:
-        """The verdict that a call would get; nothing is run.
-
-        Raises:
-            UnknownId: no such tool.
-            RefusedInput: an argument or an autonomy that does not exist.
-        """
-        assert self._toolbox is not None, "opened"
-        found = self._toolbox.find(tool)
-        if found is None:
-            raise UnknownId("tool", tool, "see `condor tools list`")
-        edge.allowed_autonomy(autonomy, LOCAL_PERSON)
-        registered = self._toolbox.registered_class(tool)
-        return explain_call(found, args, autonomy=autonomy, registered=registered)
 
     def _running(self) -> Runtime:
         if self._runtime is None or self._read_only:

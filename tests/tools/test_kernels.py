@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from condor import Condor, HitlTier, PolicyClass, Principal, ToolContext, tool
 from condor.core.errors import NotAllowed, RefusedInput, StaleSuspension, UnknownId
+from condor.store.migrations import MIGRATIONS, migrate
 from condor.tools.kernels import ToolKernel, check_tightens, in_force, next_revision, read_kernel, tighten
 
 if TYPE_CHECKING:
@@ -159,12 +160,8 @@ async def test_who_may_not_and_what_is_not_there(tmp_path: Path) -> None:
 
 
 async def test_a_database_of_before_is_brought_forward(tmp_path: Path) -> None:
-    """The migration adds the table and nothing else."""
-    async with Condor(tools=[set_stock], home=tmp_path, tend=False):
-        pass
-    with closing(sqlite3.connect(tmp_path / "condor.db")) as connection:
-        connection.execute("DROP TABLE tool_kernel")
-        connection.execute("UPDATE meta SET value = 4 WHERE key = 'schema_version'")
-        connection.commit()
+    """A home of before kernels opens with none laid."""
+    with closing(sqlite3.connect(tmp_path / "condor.db", isolation_level=None)) as connection:
+        migrate(connection, 0, MIGRATIONS[:4])
     async with Condor(tools=[set_stock], home=tmp_path, tend=False) as condor:
         assert await condor.kernels.all() == []
