@@ -132,10 +132,10 @@ def test_detectors_take_no_time_on_texts_that_want_them_to(name: str) -> None:
     """Read in pieces: linear, and longer than is read is refused, never passed unread."""
     chain = build_input_processors({name: {"action": "note"}})
     chain.process("warm")
-    for text in ("1-" * 20_000, "a@" * 20_000, "ignore previous " * 2_500, "a" * 40_000):
+    for text in ("1-" * 8_000, "a@" * 8_000, "ignore previous " * 1_000, "a" * 16_000):
         begun = time.process_time()
         chain.process(text)
-        assert time.process_time() - begun < 4, text[:10]
+        assert time.process_time() - begun < 2, text[:10]
     with pytest.raises(RefusedInput, match="characters; "):
         chain.process("x" * 60_000)
 
