@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Phrases looked at in one piece of a sentence; nobody writes more.
 _HITS_MAX = 12
+#: Words before an act in which who did it stands.
+_NEAR_WORDS = 3
 #: A participle after one of these describes a thing: "a list of cancelled orders".
 _ADJECTIVE_AFTER = frozenset(("of", "no", "other", "previous", "new", "old"))
 
@@ -272,10 +274,12 @@ class _Reader:
         """Whether who did it is somebody else."""
         if not subject:
             return self._other_before
-        if subject[-1] in grammar.FIRST or any(word in grammar.FIRST for word in subject[-2:]):
-            return False
-        if subject[-1] in grammar.SECOND_THIRD or any(word in grammar.OTHERS for word in subject[-3:]):
-            return True
+        # Whoever is named last before it did it: "I went ahead and sent it".
+        for back, word in enumerate(reversed(subject)):
+            if word in grammar.FIRST:
+                return False
+            if word in grammar.SECOND_THIRD or (word in grammar.OTHERS and back < _NEAR_WORDS):
+                return True
         takes_object = bool(after) and (
             after[0] in grammar.DETERMINERS or after[0] in grammar.OBJECT_PRONOUNS
         )
@@ -331,4 +335,4 @@ def _is_partial(words: Sequence[str]) -> bool:
 
 
 def _is_generic(word: str) -> bool:
-    return word in grammar.GENERIC or word.isdigit()
+    return word in grammar.GENERIC or word.isdigit() or word == CHECK
