@@ -95,7 +95,7 @@ class Condor(Readings, Brought, ToolShelf):
             today: the day of the record; default: a pack's, else the clock's.
             static_classes: effect classes of tools whose descriptors do not say.
             read_only: read beside a living owner; nothing is started or swept.
-            tend: look after expired cards and orphaned runs in the background.
+            tend: look after expired cards, orphaned runs and seals in the background.
         """
         self._settings = settings
         self._tools = tuple(tools)
@@ -188,7 +188,7 @@ class Condor(Readings, Brought, ToolShelf):
         if self._tend:
             idle_s = self._configured().idle_s
             tending = asyncio.create_task(
-                tend(self._runtime, self._clock, idle_s=idle_s, refresh=self._kernels.load),
+                tend(self._runtime, self._clock, idle_s=idle_s, refresh=self._kernels.load, seal=self.seal),
                 name="condor-tend",
             )
             self._stack.push_async_callback(cancelled, tending)

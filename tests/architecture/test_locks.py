@@ -94,6 +94,7 @@ def test_the_locks_cover_what_the_project_asks_for() -> None:
 ROOMS = {
     "condor_hms": "hms",
     "condor/models": "models",
+    "condor/runtime/signing": "checkpoints",
     "condor/server": "server",
     "condor/store": "postgres",
 }

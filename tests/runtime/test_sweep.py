@@ -111,7 +111,9 @@ async def test_an_idle_park_ends_with_its_reason(tmp_path: Path, ledger: Ledger)
         rows = [(row["decision"], row.get("reasonCode"), row["actor"]) for row in await desk.audit(lost)]
         assert rows[-2:] == [("stopped", "idle", "system"), ("run-ended", "aborted:idle", "system")]
         assert (await desk.events(lost))[-1]["cause"] == "idle"
-        assert all([verdict.kept async for verdict in desk.condor.verify()])
+        # The chain is whole, and the card that was closed behind its back is named.
+        verdicts = {verdict.run_id: verdict async for verdict in desk.condor.verify()}
+        assert [verdicts[run].what for run in (lost, held)] == ["card-edited", None]
         # Report 37: a live card outlives any idle limit, and can be answered after it.
         assert (await desk.approve(await desk.card(held)))["status"] == "succeeded"
 

@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from condor.core.ids import DEFAULT_TENANT, RunId, SessionId, StepId, SuspendId, TenantId
 from condor.core.values import dataclass
-from condor.ports.cards import EVERY_CARD as EVERY_CARD  # users of the port find what it is made of here
+from condor.ports.audit import AuditChain as AuditChain  # noqa: TC001 - users of the port find
+from condor.ports.audit import AuditFilter as AuditFilter  # noqa: TC001 - what it is made of here
+from condor.ports.audit import AuditRow as AuditRow  # noqa: TC001 - as above
+from condor.ports.audit import CardMark as CardMark
+from condor.ports.audit import RunHead as RunHead  # noqa: TC001 - as above
+from condor.ports.audit import SealRow as SealRow  # noqa: TC001 - as above
+from condor.ports.audit import Unsealed as Unsealed  # noqa: TC001 - as above
+from condor.ports.cards import EVERY_CARD as EVERY_CARD
 from condor.ports.cards import OPEN_CARDS as OPEN_CARDS
 from condor.ports.cards import CardFilter as CardFilter
 from condor.ports.cards import CardOrder as CardOrder
@@ -217,39 +224,6 @@ class StoredEvent:
     facts: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditRow:
-    """One audit row as stored: ``body`` is the canonical JSON that ``hash`` covers."""
-
-    run_id: RunId
-    seq: int
-    body: bytes
-    prev_hash: str
-    hash: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditChain:
-    """What the run row says its chain is, beside the rows that are there, in stored order."""
-
-    run_id: RunId
-    #: -1 when rows are there and the run's own row is not.
-    audit_seq: int
-    audit_head: str
-    rows: Sequence[AuditRow]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditFilter:
-    """Rows to list; None is not looked at."""
-
-    run_id: str | None = None
-    rule_id: str | None = None
-    decision: str | None = None
-    tool: str | None = None
-    actor: str | None = None
-
-
 class Store(Protocol):
     """Any store; ``condor.testing.store_conformance`` is its definition."""
 
@@ -365,6 +339,21 @@ class Store(Protocol):
 
     def audit_chains(self, run_id: str | None = None) -> AsyncIterator[AuditChain]:
         """Every run's chain, in run order; a run without rows too, and rows without a run."""
+        ...
+
+    async def unsealed(self, limit: int) -> Unsealed:
+        """Up to ``limit`` runs with audit rows that no seal holds, and the last seal, as of one moment."""
+        ...
+
+    async def add_seal(self, row: SealRow, heads: Sequence[RunHead]) -> bool:
+        """Keep the next seal, and note its heads as sealed, in one transaction; durable when it returns.
+
+        False where another seal of that number is there, or the one before is not; nothing happened.
+        """
+        ...
+
+    def seals(self, *, after: int = 0) -> AsyncIterator[SealRow]:
+        """The tenant's seals with a number above ``after``, in their order."""
         ...
 
     async def check_writable(self) -> None:

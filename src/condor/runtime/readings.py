@@ -5,28 +5,26 @@ Law: who may read what is decided above, by whoever knows who asks.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
-from condor.core.audit import ChainVerdict, verify_chain
 from condor.core.errors import RecordDamaged, UnknownId
 from condor.core.recovery import DEFAULT_LIMITS
 from condor.ports.counts import Counts
 from condor.ports.store import OPEN_CARDS, AuditFilter, AuditRow, CardFilter
 from condor.runtime.inbox import checked_filter, checked_order
+from condor.runtime.sealing import Sealing
 from condor.runtime.snapshot import request_of, run_line, run_snapshot, suspension_json
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
     from condor.core.ids import Json
     from condor.core.recovery import Limits
-    from condor.ports.store import Store
 
 
-class Readings(ABC):
+class Readings(Sealing):
     """Everything that can be listed and shown."""
 
     #: Ceilings that the budgets of runs are shown against.
@@ -98,15 +96,6 @@ class Readings(ABC):
     ) -> Sequence[AuditRow]:
         """Audit rows by run and sequence."""
         return await self._stored().audit(wanted or AuditFilter(), limit=limit, after=after)
-
-    async def verify(self, run_id: str | None = None) -> AsyncIterator[ChainVerdict]:
-        """The verdict on every run's chain."""
-        async for chain in self._stored().audit_chains(run_id):
-            yield verify_chain(chain)
-
-    @abstractmethod
-    def _stored(self) -> Store:
-        """The open store."""
 
 
 def _read(run_id: str, project: Callable[[], dict[str, Json]]) -> dict[str, Json]:

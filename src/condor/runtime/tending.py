@@ -25,17 +25,26 @@ _log = logging.getLogger(__name__)
 TEND_EVERY_S: Final = 5.0
 #: Seconds between two looks for parked runs that nobody can wake: every parked run is looked at.
 _IDLE_EVERY_S: Final = 600.0
+#: Seconds between two looks for what is not sealed: every run is looked at.
+SEAL_EVERY_S: Final = 60.0
 
 
 async def tend(
-    runtime: Runtime, clock: Clock, *, idle_s: float, refresh: Callable[[], Awaitable[None]] | None = None
+    runtime: Runtime,
+    clock: Clock,
+    *,
+    idle_s: float,
+    refresh: Callable[[], Awaitable[None]] | None = None,
+    seal: Callable[[], Awaitable[int]] | None = None,
 ) -> NoReturn:
     """Sweep, and take up what stands still or was left, until cancelled.
 
     Args:
         refresh: reads what other processes may have changed.
+        seal: seals what is not sealed.
     """
     idle_looked_at = clock.monotonic()
+    seal_looked_at = idle_looked_at + SEAL_EVERY_S
     while True:
         await asyncio.sleep(TEND_EVERY_S)
         try:
@@ -48,6 +57,10 @@ async def tend(
             await runtime.take_up_orphans()
             if refresh is not None:
                 await refresh()
+            # Last: whoever waits for the others does not wait for it.
+            if seal is not None and (now := clock.monotonic()) >= seal_looked_at:
+                seal_looked_at = now + SEAL_EVERY_S
+                await seal()
         except StoreUnavailable:
             _log.exception("the store takes nothing; looking again in %g s", TEND_EVERY_S)
         except Exception:  # noqa: BLE001 - a fault of ours in one look costs no later one
@@ -61,4 +74,4 @@ async def cancelled(task: asyncio.Task[NoReturn]) -> None:
         await task
 
 
-__all__ = ["TEND_EVERY_S", "cancelled", "tend"]
+__all__ = ["SEAL_EVERY_S", "TEND_EVERY_S", "cancelled", "tend"]

@@ -107,7 +107,16 @@ _FIFTH: Final = (
     ) WITHOUT ROWID""",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
+#: The tenant's chain, a link a batch of runs' heads, and up to which row each run is in it.
+_SIXTH: Final = (
+    """CREATE TABLE seal (
+        tenant_id TEXT NOT NULL, seq INTEGER NOT NULL, body TEXT NOT NULL, prev_hash TEXT NOT NULL,
+        hash TEXT NOT NULL, PRIMARY KEY (tenant_id, seq)
+    )""",
+    "CREATE TABLE sealed (run_id TEXT PRIMARY KEY, audit_seq INTEGER NOT NULL) WITHOUT ROWID",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH, _SIXTH)
 
 #: What this Condor reads and writes.
 SCHEMA_VERSION: Final = len(MIGRATIONS)

@@ -29,15 +29,18 @@ from condor.ports.store import (
     Committed,
     Conflict,
     KernelRow,
+    RunHead,
     RunRow,
+    SealRow,
     StoredEvent,
     StoredRun,
     SuspensionRow,
     TokenKind,
     TokenRow,
     Transition,
+    Unsealed,
 )
-from condor.store import postgres_audit
+from condor.store import postgres_audit, postgres_seals
 from condor.store import postgres_queries as sql
 from condor.store.grouper import Grouper
 from condor.store.postgres_cards import list_cards
@@ -62,6 +65,7 @@ _UNFINISHED: Final = [str(status) for status in (RunStatus.CREATED, RunStatus.PL
 _LAST: Final = "\U0010ffff"
 #: Runs whose chains are read in one go: what a snapshot holds back from being cleaned up.
 _CHAINS_A_READ: Final = 200
+_SEALS_A_READ: Final = 200
 
 
 class PostgresStore:
@@ -266,7 +270,25 @@ class PostgresStore:
                 return
             after = page[-1].run_id
 
+    async def unsealed(self, limit: int) -> Unsealed:
+        """Runs with audit rows that no seal holds, and the last seal."""
+        return await postgres_seals.read_unsealed(self._reader, limit)
+
+    async def seals(self, *, after: int = 0) -> AsyncIterator[SealRow]:
+        """The tenant's seals, in their order."""
+        while page := await postgres_seals.read_seals(self._reader, after, _SEALS_A_READ):
+            for row in page:
+                yield row
+            after = page[-1].seq
+
     # -- what is no unit ---------------------------------------------------------------------
+
+    async def add_seal(self, row: SealRow, heads: Sequence[RunHead]) -> bool:
+        """Keep the next seal; durable when it returns."""
+        values = (row.tenant_id, row.seq, row.body.decode(), row.prev_hash, row.hash)
+        noted = ([head.run_id for head in heads], [head.seq for head in heads])
+        failed = "the seal was not kept"
+        return len(await self._errand(postgres_seals.ADD_SEAL, *values, *noted, failed=failed)) == 1
 
     async def add_token(self, row: TokenRow) -> None:
         """Keep a new token; durable when it returns."""

@@ -107,7 +107,17 @@ _SECOND: Final = (
     )""",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND)
+#: The tenant's chain, a link a batch of runs' heads, and up to which row each run is in it.
+_THIRD: Final = (
+    """CREATE TABLE seal (
+        tenant_id text COLLATE "C" NOT NULL, seq integer NOT NULL, body text NOT NULL,
+        prev_hash text NOT NULL, hash text NOT NULL, PRIMARY KEY (tenant_id, seq)
+    )""",
+    """CREATE TABLE sealed (run_id text COLLATE "C" PRIMARY KEY, audit_seq integer NOT NULL)
+        WITH (fillfactor = 70)""",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD)
 
 #: What this Condor reads and writes.
 SCHEMA_VERSION: Final = len(MIGRATIONS)

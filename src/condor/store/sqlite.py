@@ -31,13 +31,16 @@ from condor.ports.store import (
     Claimed,
     Committed,
     KernelRow,
+    RunHead,
     RunRow,
+    SealRow,
     StoredEvent,
     StoredRun,
     SuspensionRow,
     TokenKind,
     TokenRow,
     Transition,
+    Unsealed,
 )
 from condor.store.grouper import Grouper
 from condor.store.sqlite_audit import list_audit, next_chains
@@ -56,6 +59,7 @@ from condor.store.sqlite_rows import (
     step_of,
     suspension_of,
 )
+from condor.store.sqlite_seals import add_seal, read_seals, read_unsealed
 from condor.store.sqlite_tokens import TOKEN_OF, TOKENS, add_token, revoke_token, token_of
 from condor.store.sqlite_writer import SqliteWriter
 
@@ -94,6 +98,7 @@ _UNFINISHED: Final = (RunStatus.CREATED, RunStatus.PLANNING, RunStatus.EXECUTING
 _LAST: Final = "\U0010ffff"
 #: Runs whose chains are read in one go: what a snapshot of the reader holds back from being checkpointed.
 _CHAINS_A_READ: Final = 200
+_SEALS_A_READ: Final = 200
 
 
 class SqliteStore:
@@ -277,6 +282,21 @@ class SqliteStore:
             if run_id is not None or len(page) < _CHAINS_A_READ:
                 return
             after = page[-1].run_id
+
+    async def unsealed(self, limit: int) -> Unsealed:
+        """Runs with audit rows that no seal holds, and the last seal."""
+        return await self._read_long(partial(read_unsealed, limit=limit))
+
+    async def add_seal(self, row: SealRow, heads: Sequence[RunHead]) -> bool:
+        """Keep the next seal; durable when it returns."""
+        return await self._errand(partial(add_seal, row, heads), "the seal was not kept")
+
+    async def seals(self, *, after: int = 0) -> AsyncIterator[SealRow]:
+        """The tenant's seals, in their order."""
+        while page := await self._read_long(partial(read_seals, after=after, limit=_SEALS_A_READ)):
+            for row in page:
+                yield row
+            after = page[-1].seq
 
     async def check_writable(self) -> None:
         """Whether units can be committed now."""

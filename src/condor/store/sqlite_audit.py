@@ -7,12 +7,13 @@ to judge them is ``core.audit.verify_chain``'s.
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
 
 from condor.core.ids import RunId, canonical_json
-from condor.ports.store import AuditChain, AuditFilter, AuditRow
+from condor.ports.store import AuditChain, AuditFilter, AuditRow, CardMark
 from condor.store.sqlite_rows import AUDIT, audit_of
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ _LIST: Final = f"""{AUDIT} WHERE (run_id, seq) > (?1, ?2)
     AND (?5 IS NULL OR instr(body, ?5)) AND (?6 IS NULL OR instr(body, ?6))
     ORDER BY run_id, seq LIMIT ?7"""
 _LIST_RUN: Final = _LIST.replace("WHERE", "WHERE run_id = ?8 AND", 1)
-_HEAD: Final = (
-    "SELECT run_id, CAST(audit_seq AS INTEGER), CAST(audit_head AS TEXT) FROM run WHERE run_id = ?1"
-)
+_HEAD: Final = """SELECT run_id, CAST(audit_seq AS INTEGER), CAST(audit_head AS TEXT),
+    CAST(status AS TEXT), coalesce((SELECT CAST(audit_seq AS INTEGER) FROM sealed
+        WHERE sealed.run_id = run.run_id), 0) FROM run WHERE run_id = ?1"""
 #: An id that is no text is no run's: the run that it was taken from misses a row, and says so.
 _HEADS: Final = _HEAD.replace("run_id = ?1", "run_id > ? AND typeof(run_id) = 'text' ORDER BY run_id LIMIT ?")
 _NAMED: Final = """SELECT DISTINCT run_id FROM audit WHERE run_id > ? AND typeof(run_id) = 'text'
@@ -37,8 +38,50 @@ _NAMED: Final = """SELECT DISTINCT run_id FROM audit WHERE run_id > ? AND typeof
 _ROWS_OF: Final = f"{AUDIT} WHERE run_id = ? ORDER BY position"
 _ROWS: Final = f"{AUDIT} WHERE run_id > ? AND run_id <= ? ORDER BY run_id, position"
 
+_CARDS: Final = """SELECT run_id, CAST(suspend_id AS TEXT), CAST(status AS TEXT), CAST(decided_by AS TEXT)
+    FROM suspension WHERE {} ORDER BY run_id, opened"""
+_PAYLOADS: Final = """SELECT run_id, key, CAST(value AS BLOB) FROM payload
+    WHERE {} AND (key GLOB 'card:*' OR key GLOB 'answer:*') ORDER BY run_id"""
+_ONE_RUN: Final = "run_id = ?1"
+_SOME_RUNS: Final = "run_id > ?1 AND run_id <= ?2"
+
 #: What a chain says whose run row is not there: no run ever recorded so few rows.
-_NO_RUN: Final = (-1, "")
+NO_RUN: Final = (-1, "", "", 0)
+#: What a run row says: count and head of its audit, status, up to where it is sealed.
+Said: TypeAlias = "tuple[int, str, str, int]"
+
+
+@dataclass(slots=True)
+class ChainsRead:
+    """What stands about some runs: what their rows say, in run order, and all that is held against it."""
+
+    said: dict[str, Said]
+    rows: Sequence[AuditRow] = ()
+    cards: Sequence[tuple[str, str, str, str | None]] = ()
+    payloads: Sequence[tuple[str, str, bytes]] = ()
+
+
+def chains_of(read: ChainsRead) -> list[AuditChain]:
+    """The chains of what was read."""
+    rows = {name: list(group) for name, group in groupby(read.rows, lambda row: row.run_id)}
+    cards = {name: list(group) for name, group in groupby(read.cards, lambda row: row[0])}
+    payloads = {name: list(group) for name, group in groupby(read.payloads, lambda row: row[0])}
+    return [
+        AuditChain(
+            run_id=RunId(name),
+            audit_seq=seq,
+            audit_head=head,
+            rows=rows.get(RunId(name), []),
+            status=status,
+            sealed_seq=sealed,
+            cards=[
+                CardMark(suspend_id=card, status=state, decided_by=by)
+                for _, card, state, by in cards.get(name, ())
+            ],
+            payloads={key: value for _, key, value in payloads.get(name, ())},
+        )
+        for name, (seq, head, status, sealed) in read.said.items()
+    ]
 
 
 def list_audit(
@@ -68,30 +111,34 @@ def next_chains(
     """One run's chain, or the next ``limit`` runs' in run order, all of one moment."""
     connection.execute("BEGIN")
     try:
-        heads, rows = _tolerant(connection, lambda: _read(connection, run_id, after, limit))
+        return chains_of(_tolerant(connection, lambda: _read(connection, run_id, after, limit)))
     finally:
         connection.execute("COMMIT")
-    by_run = {name: list(group) for name, group in groupby(rows, lambda row: row.run_id)}
-    return [
-        AuditChain(run_id=RunId(name), audit_seq=seq, audit_head=head, rows=by_run.get(RunId(name), []))
-        for name, (seq, head) in heads.items()
-    ]
 
 
-def _read(
-    connection: sqlite3.Connection, run_id: str | None, after: str, limit: int
-) -> tuple[dict[str, tuple[int, str]], list[AuditRow]]:
-    """What the run rows say, by run in order, and the audit rows of the same runs."""
+def _read(connection: sqlite3.Connection, run_id: str | None, after: str, limit: int) -> ChainsRead:
+    """What the run rows say, by run in order, and what else stands about the same runs."""
     if run_id is not None:
-        heads = {name: (seq, head) for name, seq, head in connection.execute(_HEAD, (run_id,))}
+        said: dict[str, Said] = {name: tuple(rest) for name, *rest in connection.execute(_HEAD, (run_id,))}
         rows = _rows(connection, _ROWS_OF, (run_id,))
-        return heads or ({run_id: _NO_RUN} if rows else {}), rows
-    said = {name: (seq, head) for name, seq, head in connection.execute(_HEADS, (after, limit))}
+        if not said and rows:
+            said = {run_id: NO_RUN}
+        return _with_cards(connection, ChainsRead(said, rows), _ONE_RUN, (run_id,))
+    said = {name: tuple(rest) for name, *rest in connection.execute(_HEADS, (after, limit))}
     named = {name for (name,) in connection.execute(_NAMED, (after, limit))}
-    heads = {name: said.get(name, _NO_RUN) for name in sorted({*said, *named})[:limit]}
-    if not heads:
-        return {}, []
-    return heads, _rows(connection, _ROWS, (after, max(heads)))
+    said = {name: said.get(name, NO_RUN) for name in sorted({*said, *named})[:limit]}
+    if not said:
+        return ChainsRead({})
+    until = (after, max(said))
+    return _with_cards(connection, ChainsRead(said, _rows(connection, _ROWS, until)), _SOME_RUNS, until)
+
+
+def _with_cards(
+    connection: sqlite3.Connection, read: ChainsRead, which: str, values: tuple[object, ...]
+) -> ChainsRead:
+    read.cards = connection.execute(_CARDS.format(which), values).fetchall()
+    read.payloads = connection.execute(_PAYLOADS.format(which), values).fetchall()
+    return read
 
 
 def _member(name: str, value: str) -> str:

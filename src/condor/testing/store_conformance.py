@@ -22,6 +22,7 @@ from condor.testing import (
     store_checks_edge,
     store_checks_kernels,
     store_checks_lists,
+    store_checks_seals,
     store_checks_units,
 )
 from condor.testing.store_units import (
@@ -46,6 +47,7 @@ CHECKS: tuple[Check, ...] = tuple(
         store_checks_lists,
         store_checks_edge,
         store_checks_kernels,
+        store_checks_seals,
     )
     for name, check in vars(module).items()
     if name.startswith("check_")

@@ -34,6 +34,7 @@ WIRE_NAMES = {
     "actor": "actor",
     "contract_hash": "contractHash",
     "reason_digest": "reasonDigest",
+    "payload_digest": "payloadDigest",
 }
 REQUIRED = {"at", "tenant_id", "run_id", "session_id"}
 

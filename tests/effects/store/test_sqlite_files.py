@@ -155,8 +155,7 @@ async def test_a_database_of_the_first_version_is_brought_forward(
     await written(path)
     connection = sqlite3.connect(path, isolation_level=None)
     for statement in (
-        "DROP TABLE request",
-        "DROP TABLE token",
+        *(f"DROP TABLE {table}" for table in ("request", "token", "tool_kernel", "seal", "sealed")),
         "DROP INDEX run_by_session",
         "ALTER TABLE run DROP COLUMN worked_ms",
         *(f"DROP INDEX suspension_open_{column}" for column in OPEN_COLUMNS),

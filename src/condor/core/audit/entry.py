@@ -7,11 +7,15 @@ hash and hash are the store's and are not part of them.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from json.encoder import encode_basestring
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
-from condor.core.ids import DEFAULT_TENANT
+from condor.core.ids import DEFAULT_TENANT, digest_of_bytes
 from condor.core.values import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 #: What was decided, a closed set.
 Decision = Literal[
@@ -35,6 +39,17 @@ Decision = Literal[
 ]
 
 DECISIONS: tuple[Decision, ...] = get_args(Decision)
+
+#: What closes a card, and the statuses that its row can have then.
+CLOSES: Mapping[str, frozenset[str]] = {
+    "approved": frozenset({"approved"}),
+    "denied": frozenset({"denied"}),
+    "answered": frozenset({"answered"}),
+    "reconciled": frozenset({"answered"}),
+    "edited": frozenset({"superseded"}),
+    "withdrawn": frozenset({"withdrawn", "superseded"}),
+    "expired": frozenset({"expired"}),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +91,23 @@ class AuditEntry:
     contract_hash: str | None = None
     #: Digest of the reason that a person gave.
     reason_digest: str | None = None
+    #: Digest of the payload that the row vouches for (``vouched_payload``), as it was stored.
+    payload_digest: str | None = None
+
+
+def vouched_payload(decision: str, suspend_id: str | None) -> str | None:
+    """The key of the payload that a row vouches for: a card as it was opened, or what closed it."""
+    if suspend_id is None:
+        return None
+    if decision == "suspended":
+        return f"card:{suspend_id}"
+    return f"answer:{suspend_id}" if decision in CLOSES else None
+
+
+def vouching(entry: AuditEntry, payloads: Mapping[str, bytes]) -> AuditEntry:
+    """The entry with the digest of the payload that it vouches for, as it is stored in the same unit."""
+    body = payloads.get(vouched_payload(entry.decision, entry.suspend_id) or "")
+    return entry if body is None else replace(entry, payload_digest=digest_of_bytes(body))
 
 
 def encode_entry(entry: AuditEntry) -> bytes:
@@ -97,6 +129,7 @@ def encode_entry(entry: AuditEntry) -> bytes:
         ('"hitlTier":', entry.hitl_tier),
         ('"op":', entry.op),
         ('"origin":', entry.origin),
+        ('"payloadDigest":', entry.payload_digest),
         ('"policyClass":', entry.policy_class),
     )
     parts = [name + encode_basestring(value) for name, value in named if value is not None]

@@ -22,6 +22,12 @@ Tampering = Literal[
     "foreign",  # a row of another run
     "head-mismatch",  # the rows hold together, but not with what the run's row says of them
     "run-removed",  # the run's row is missing
+    "status-edited",  # the run's row does not say how the run ended
+    "card-edited",  # a card's row does not say how the card ended
+    "payload-edited",  # a card, or what closed it, is not the one that was written
+    "rewritten",  # the rows hold together, but are not those that were sealed
+    "rolled-back",  # what was sealed is not there any more
+    "seal-broken",  # the tenant's own chain does not hold together
 ]
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from condor.core.audit import AuditEntry, encode_entry
+from condor.core.audit import AuditEntry, encode_entry, vouching
 from condor.core.observers import NOT_COMPLETED_PREFIX, NOT_EXECUTED_PREFIX
 from condor.core.outcome import SETTLED, StepStatus
 from condor.core.run import SYSTEM, TERMINAL, EventKind, RunStatus, TransitionCause, check_transition
@@ -21,7 +22,7 @@ from condor.pump.staging import Staging
 from condor.pump.state import RunState, StateUnreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from condor.core.audit.entry import Decision
 
@@ -78,6 +79,7 @@ async def _end_unreadable(stored: StoredRun, ports: PumpPorts, why: str) -> None
     cause: TransitionCause = "corrupt" if run.status is RunStatus.SUSPENDED else "bug"
     check_transition(run.status, RunStatus.FAILED, cause)
     cards = [card for card in stored.suspensions if card.status == "pending"]
+    closers = {f"answer:{card.suspend_id}": encode({"by": SYSTEM.to_json()}) for card in cards}
     ended = {"status": RunStatus.FAILED, "cause": cause}
     await ports.store.commit(
         Transition(
@@ -100,11 +102,11 @@ async def _end_unreadable(stored: StoredRun, ports: PumpPorts, why: str) -> None
                 (EventKind.RUN_ENDED, encode(ended)),
             ],
             audit=[
-                *(_row(stored, ports, "withdrawn", card.reason_code, card) for card in cards),
+                *(_row(stored, ports, "withdrawn", card.reason_code, card, closers) for card in cards),
                 _row(stored, ports, "run-ended", f"failed:{cause}"),
             ],
             payloads=[
-                *((f"answer:{card.suspend_id}", encode({"by": SYSTEM.to_json()})) for card in cards),
+                *closers.items(),
                 ("closing", encode({"text": "\n".join(_said(stored, why)), "notices": []})),
             ],
         )
@@ -129,23 +131,31 @@ def _withdrawn(card: SuspensionRow) -> dict[str, str]:
 
 
 def _row(
-    stored: StoredRun, ports: PumpPorts, decision: Decision, why: str, card: SuspensionRow | None = None
+    stored: StoredRun,
+    ports: PumpPorts,
+    decision: Decision,
+    why: str,
+    card: SuspensionRow | None = None,
+    payloads: Mapping[str, bytes] = MappingProxyType({}),
 ) -> bytes:
     return encode_entry(
-        AuditEntry(
-            at=ports.at(),
-            tenant_id=stored.run.tenant_id,
-            run_id=stored.run.run_id,
-            session_id=stored.run.session_id,
-            step_id=card.step_id if card else None,
-            approval_id=card.step_id if card else None,
-            suspend_id=card.suspend_id if card else None,
-            origin=card.origin if card else None,
-            tool=(card.tool or None) if card else None,
-            contract_hash=card.contract_hash if card else None,
-            decision=decision,
-            reason_code=why,
-            actor=SYSTEM.id,
+        vouching(
+            AuditEntry(
+                at=ports.at(),
+                tenant_id=stored.run.tenant_id,
+                run_id=stored.run.run_id,
+                session_id=stored.run.session_id,
+                step_id=card.step_id if card else None,
+                approval_id=card.step_id if card else None,
+                suspend_id=card.suspend_id if card else None,
+                origin=card.origin if card else None,
+                tool=(card.tool or None) if card else None,
+                contract_hash=card.contract_hash if card else None,
+                decision=decision,
+                reason_code=why,
+                actor=SYSTEM.id,
+            ),
+            payloads,
         )
     )
 

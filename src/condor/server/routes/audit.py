@@ -76,12 +76,13 @@ def _cursor(after: str) -> tuple[str, int]:
 
 @router.get("/verify", summary="Verify the chains", responses=answers(200, "The verdict", Verdicts, 404))
 async def verify(here: Here, caller: SignedIn, run_id: _RunId = None) -> Response:
-    """Every run's chain, or one; the first bad row of each is named."""
+    """Every run's chain, or one, and the seals over them; the first bad row of each is named."""
     await _check(here, caller.principal, run_id)
     caller.need("runs:read")
     runs, rows, bad = 0, 0, []
     async for verdict in here.condor.verify(run_id):
-        runs, rows = runs + 1, rows + verdict.rows
+        # A verdict of no run is about the seals.
+        runs, rows = runs + bool(verdict.run_id), rows + verdict.rows
         if not verdict.kept:
             bad.append(verdict_json(verdict))
         await asyncio.sleep(0)
