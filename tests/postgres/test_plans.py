@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from condor.testing.postgres_cluster import PostgresCluster
     from tests.postgres.conftest import OpenStore
 
-WALKED = """SELECT string_agg(relname || ' ' || seq_scan, ' ' ORDER BY relname) FROM pg_stat_user_tables WHERE schemaname = 'condor'
+WALKED = """SELECT string_agg(relname || ' ' || seq_scan, ' ' ORDER BY relname) FROM pg_stat_user_tables
+    WHERE schemaname = 'condor'
     AND relname IN ('run', 'step', 'suspension', 'event', 'audit', 'payload', 'request')"""
 
 

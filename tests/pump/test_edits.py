@@ -28,6 +28,7 @@ from condor.core.errors import (
     NotEditable,
     RefusedInput,
     RegistrationRefused,
+    StoreUnavailable,
     UnknownId,
 )
 from condor.testing import FailDisk
@@ -429,6 +430,25 @@ async def test_a_full_disk_takes_no_edit(tmp_path: Path, ledger: Ledger) -> None
             await edit(desk, card, value="y")
         assert await desk.card(run["runId"]) == card
         assert (await edit(desk, card, value="y"))["generation"] == 2
+
+
+async def test_an_edit_whose_card_cannot_be_stored_is_said_to_be_taken(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    """The disk fills between the edit and its card: nobody waits without an end, and the card comes later."""
+    disk = FailDisk(2, armed=False)
+    async with open_desk(tmp_path / "home", book(ledger), faults=disk, tend=False) as desk:
+        run = await desk.run(WRITE)
+        card = await desk.card(run["runId"])
+        disk.arm()
+        with pytest.raises(StoreUnavailable, match="the edit was taken"):
+            await asyncio.wait_for(edit(desk, card, value="y"), 10)
+        assert await desk.condor._running().retry_stranded() == 1
+        asked = await desk.rest(run["runId"])
+        assert [(c["status"], c["toolInput"]["value"]) for c in asked["suspensions"]] == [
+            ("superseded", "x"),
+            ("pending", "y"),
+        ]
 
 
 @pytest.mark.parametrize(

@@ -185,6 +185,25 @@ class Protocol(RuleBasedStateMachine):
     def _do(self, work: Any) -> Any:
         return self.loop.run_until_complete(asyncio.wait_for(work, timeout=90))
 
+    def _do_alive(self, work: Any) -> Any:
+        """Do it in a process that may end meanwhile: then nobody is left who would answer.
+
+        Raises:
+            Cut: it has ended, whether or not this call itself came past the point.
+        """
+
+        async def watched() -> Any:
+            doing = asyncio.ensure_future(work)
+            while not doing.done():
+                await asyncio.wait([doing], timeout=0.05)
+                if self.faults.is_cut and not doing.done():
+                    doing.cancel()
+                    await asyncio.gather(doing, return_exceptions=True)
+                    raise Cut
+            return await doing
+
+        return self._do(watched())
+
     def _close(self) -> None:
         self._do(self._context.__aexit__(None, None, None))
 
@@ -243,7 +262,7 @@ class Protocol(RuleBasedStateMachine):
     def _tried(self, work: Any) -> bool:
         """Do what may be refused: a closed card, an ended run, a full disk; whether it was taken."""
         try:
-            self._do(work)
+            self._do_alive(work)
         except (AnswerRefused, StoreUnavailable):
             return False
         except Cut:
@@ -348,7 +367,7 @@ class Protocol(RuleBasedStateMachine):
             return
         card = closed[pick % len(closed)]
         try:
-            self._do(self.desk.answer(card, self._said(card, yes=yes), CAT))
+            self._do_alive(self.desk.answer(card, self._said(card, yes=yes), CAT))
         except AlreadyDecided as late:
             winner = NAMES.get(card["decidedBy"], card["decidedBy"])
             if late.decided_by != winner:
@@ -383,7 +402,7 @@ class Protocol(RuleBasedStateMachine):
             return sum(not isinstance(end, BaseException) for end in ends)
 
         try:
-            taken = self._do(race())
+            taken = self._do_alive(race())
         except Cut:
             self._gone()
             return

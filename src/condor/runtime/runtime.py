@@ -146,6 +146,7 @@ class Runtime:
         Raises:
             UnknownId, AnswerRefused, RefusedInput: nothing was changed.
             RunNotSuspendedError: the edit was taken, but its step came to an end before it could ask.
+            StoreUnavailable: nothing was changed, or the edit was taken and its card is still to come.
         """
         edited = await self._followed_up("edit", self._edit(wanted))
         run_id, step_id = edited.accepted.run_id, edited.accepted.step_id
@@ -173,6 +174,10 @@ class Runtime:
                 found = next(later, None)
                 if found is not None or stored is None or stored.run.status in AT_REST:
                     return found
+                if self.stands_still(run_id):
+                    raise StoreUnavailable(
+                        f"the edit was taken; run {run_id} goes on when the store takes something again"
+                    )
                 await woken.wait()
 
     async def stop(self, run_id: str, principal: Principal, reason: str = "") -> None:
