@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from condor.core.compiler import CardTools
 from condor.core.errors import ToolError
 from condor.core.observers.processors.cards import card_tools, pin_tools
-from condor.core.outcome import TimedOut, is_json
+from condor.core.outcome import InputField, TimedOut, is_json
 from condor.core.policy import PolicyClass, ToolDescriptor
 from condor.core.suspend import CardEvidence
 from condor.ports.deadline import Stragglers
@@ -196,7 +196,8 @@ def _can_be_shown(evidence: CardEvidence) -> bool:
     """Whether a card can be drawn, compared and bound to what a hook of a tool author says."""
     try:
         lists = [*evidence.alerts, *evidence.context]
-        words = [evidence.summary, *evidence.requires, *evidence.versions, *evidence.versions.values()]
+        needed = [item.name if isinstance(item, InputField) else item for item in evidence.requires]
+        words = [evidence.summary, *needed, *evidence.versions, *evidence.versions.values()]
         return (
             is_json(evidence.to_json())
             and all(isinstance(item, Mapping) for item in [evidence.subject, *lists])

@@ -17,7 +17,7 @@ from condor_hms.catalogue.dosage import dose_args, dose_quantity, frequency_arg,
 from condor_hms.catalogue.evidence import alert_rows, clinical_context, medication_record
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of
 from condor_hms.catalogue.medicine_list import current_orders
-from condor_hms.catalogue.prescribing import alerts_for
+from condor_hms.catalogue.prescribing import alerts_for, monitoring, overridden, override, watched_notes
 from condor_hms.catalogue.record_write import Call, Composed, record_write, without
 from condor_hms.catalogue.specs import code_arg, date_arg, record_arg, why_arg
 from condor_hms.catalogue.words import (
@@ -122,7 +122,7 @@ async def _update(call: Call) -> Composed:
     patient = await call.subject_of(order)
     record = await medication_record(call.hospital, patient["reference"])
     alerts = _standing(call, record, order) if action == "hold" else _resumed(call, record, order)
-    after = without(order, status=state, statusReason={"text": why})
+    after = overridden(call, without(order, status=state, statusReason={"text": why}))
     said = "On hold" if action == "hold" else "Resumed"
     return Composed(
         subject=patient,
@@ -134,6 +134,9 @@ async def _update(call: Call) -> Composed:
         before={"order": text, "status": order["status"]},
         after={"order": text, "status": state, "reason": why},
         alerts=await _rows(call, alerts, patient),
+        requires=()
+        if action == "hold"
+        else override(alerts, _elsewhere(call, record, order), can_monitor=False),
         context=await _context(call, record, order),
         facts={"order": text},
     )
@@ -143,6 +146,7 @@ async def _new_dose(call: Call, order: Resource, why: str) -> Composed:
     text, patient = order_text(order), await call.subject_of(order)
     new = await _following(call, order)
     new["dosageInstruction"] = [_dosage(call, order)]
+    new = overridden(call, new)
     words = order_text(new)
     record = await medication_record(call.hospital, patient["reference"])
     proposed = {**call.args, "medication": order_name(order)}
@@ -151,18 +155,22 @@ async def _new_dose(call: Call, order: Resource, why: str) -> Composed:
     before = [order_text(row) for row in orders]
     after = [words if row["id"] == order["id"] else order_text(row) for row in orders]
     stopped = without(order, status="stopped", statusReason={"text": why})
+    rows = await _rows(call, alerts, patient)
+    watched = await monitoring(call, patient, words, rows)
     name, dose = order_name(order), dose_text(call.args["dose_value"], call.args["dose_unit"])
     return Composed(
         subject=patient,
         summary=f"Change {text} to {words}. Reason: {why}",
         done=f"Dose changed: {text} is now {words}",
-        new=[new],
+        new=[new, *watched],
         edits=[Edit(before=order, after=stopped)],
         reason=why,
         signed="",
         before={"order": text, "medicines": before},
         after={"order": words, "medicines": after},
-        alerts=await _rows(call, alerts, patient),
+        alerts=rows,
+        requires=override(alerts, _elsewhere(call, record, order)),
+        notes=watched_notes(watched),
         context=await _context(call, record, order),
         facts={
             "order": words,
@@ -212,6 +220,13 @@ def _standing(call: Call, record: MedicationRecord, order: Resource) -> Sequence
     return [alert for alert in alerts if any(item.reference == reference for item in alert.evidence)]
 
 
+def _elsewhere(call: Call, record: MedicationRecord, order: Resource) -> Sequence[Alert]:
+    """The alerts of standing orders that this one takes no part in."""
+    alerts = check_orders(record, call.hospital.rules, call.hospital.today)
+    reference = reference_of(order)
+    return [alert for alert in alerts if all(item.reference != reference for item in alert.evidence)]
+
+
 def _resumed(call: Call, record: MedicationRecord, order: Resource) -> Sequence[Alert]:
     """What speaks against taking it again, in the dose that stands in the order."""
     lines: list[dict[str, Any]] = order.get("dosageInstruction") or [{}]
@@ -255,7 +270,11 @@ async def _renew(call: Call) -> Composed:
     if call.args.get("refills") is not None:
         supply["numberOfRepeatsAllowed"] = call.args["refills"]
     new["dispenseRequest"] = supply
+    new = overridden(call, new)
     record = await medication_record(call.hospital, patient["reference"])
+    alerts = _resumed(call, record, order)
+    rows = await _rows(call, alerts, patient)
+    watched = await monitoring(call, patient, text, rows)
     refills = plural(call.args.get("refills") or 0, "refill")
     words = (
         f"{text}; {call.args['quantity']} to dispense, {refills}, valid until {day(call.args['valid_until'])}"
@@ -264,12 +283,14 @@ async def _renew(call: Call) -> Composed:
         subject=patient,
         summary=f"Renew {words}",
         done=f"Renewed: {words}",
-        new=[new],
+        new=[new, *watched],
         edits=[Edit(before=order, after=without(order, status="completed"))],
         signed="",
         before={"order": text, "status": "active", "ordered": str(order.get("authoredOn") or "")[:10]},
         after={"order": words, "status": "active", "replaces": reference_of(order)},
-        alerts=await _rows(call, _resumed(call, record, order), patient),
+        alerts=rows,
+        requires=override(alerts, _elsewhere(call, record, order)),
+        notes=watched_notes(watched),
         context=(
             {"label": "Last fill", "text": await _last_fill(call, order)},
             *await _context(call, record, order),

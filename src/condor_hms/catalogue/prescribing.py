@@ -8,9 +8,9 @@ so, in the same transaction.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from condor import ArgSpec, HitlTier, ToolDescriptor
+from condor import ArgSpec, HitlTier, InputField, ToolDescriptor
 from condor_hms.alerts import ProposedMedication, check_medication, frequency_per_day
 from condor_hms.catalogue.dosage import days, dosage, dosage_words, dose_args, frequency_arg, route_arg
 from condor_hms.catalogue.evidence import alert_rows, clinical_context, medication_record
@@ -22,13 +22,21 @@ from condor_hms.catalogue.words import FREQUENCIES, joined, order_text, plural
 from condor_hms.catalogue.writing import person, record_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from condor_hms.alerts import Alert, MedicationRecord
     from condor_hms.catalogue.hospital import Hospital
     from condor_hms.fhir.port import Resource
 
-__all__ = ["OVERRIDE_REASONS", "alerts_for", "prescribing_tools"]
+__all__ = [
+    "OVERRIDE_REASONS",
+    "alerts_for",
+    "monitoring",
+    "overridden",
+    "override",
+    "prescribing_tools",
+    "watched_notes",
+]
 
 _WILL_MONITOR = "will-monitor"
 OVERRIDE_REASONS: Mapping[str, str] = {
@@ -38,6 +46,7 @@ OVERRIDE_REASONS: Mapping[str, str] = {
     "no-alternative": "No reasonable alternative",
     "incorrect-alert": "Alert is incorrect for this patient",
 }
+_OVERRIDE_LABEL: Final = "Reason for overriding the alert"
 
 
 def prescribing_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
@@ -85,9 +94,7 @@ def _arguments() -> tuple[ArgSpec, ...]:
         text_arg("indication", "Indication"),
         ArgSpec(name="quantity", label="Quantity to dispense", type="integer", hint={"min": 1, "max": 1000}),
         ArgSpec(name="refills", label="Refills", type="integer", hint={"min": 0, "max": 11}),
-        ArgSpec(
-            name="override_reason", label="Reason for overriding the alert", type="code", hint=override_hint
-        ),
+        ArgSpec(name="override_reason", label=_OVERRIDE_LABEL, type="code", hint=override_hint),
     )
 
 
@@ -103,32 +110,32 @@ async def _prescribe(call: Call) -> Composed:
     resource = _resource(order)
     resource["authoredOn"] = record_time(call.hospital, call.ctx)
     resource["requester"] = await person(call.hospital, call.ctx.principal)
-    monitoring = await _monitoring(call, patient, words, rows)
+    watched = await monitoring(call, patient, words, rows)
     critical = any(row["severity"] == "critical" for row in rows)
     return Composed(
         subject=patient,
         summary=words,
         done=f"Prescribed: {words}",
-        new=[resource, *monitoring],
+        new=[resource, *watched],
         signed="",
         before={"medicines": before},
         after={
             "medicines": [*before, words],
-            **({"tasks": [task["description"] for task in monitoring]} if monitoring else {}),
+            **({"tasks": [task["description"] for task in watched]} if watched else {}),
         },
         alerts=rows,
         context=await clinical_context(call.hospital, record, medication=str(order.get("medication"))),
         requires=("override_reason",) if critical else (),
-        notes=[f"A task to monitor was left for the nurse: “{task['description']}”." for task in monitoring],
+        notes=watched_notes(watched),
         facts={"order": words},
     )
 
 
-async def _monitoring(
+async def monitoring(
     call: Call, patient: Mapping[str, Any], words: str, rows: Sequence[Mapping[str, Any]]
 ) -> list[Resource]:
     """The task that “will monitor” promises; none for another reason."""
-    if call.args.get("override_reason") != _WILL_MONITOR:
+    if _reason_of(call) != _WILL_MONITOR:
         return []
     against = [
         f"{row['summary'].rstrip('. ')}: {row['action'].rstrip('. ')}"
@@ -137,6 +144,11 @@ async def _monitoring(
     ]
     what = f"Monitor {patient['name']} on {words}. {joined(against) or 'As recommended'}."
     return [await task_resource(call, what, owner="nurse", priority="urgent", patient=patient["reference"])]
+
+
+def watched_notes(tasks: Iterable[Resource]) -> list[str]:
+    """What is told of the tasks to monitor."""
+    return [f"A task to monitor was left for the nurse: “{task['description']}”." for task in tasks]
 
 
 def alerts_for(
@@ -190,9 +202,40 @@ def _resource(order: Mapping[str, Any]) -> Resource:
     if order.get("indication"):
         resource["reasonCode"] = [{"text": order["indication"]}]
     if order.get("override_reason"):
-        reason = OVERRIDE_REASONS.get(order["override_reason"], order["override_reason"])
-        resource["note"] = [{"text": f"Alert overridden: {reason}"}]
+        resource["note"] = [_overridden(order["override_reason"])]
     return resource
+
+
+def _reason_of(call: Call) -> object:
+    """Why a critical alert is passed over, said as an argument or beside them."""
+    return call.args.get("override_reason") or call.ctx.answers.get("override_reason")
+
+
+def _overridden(reason: object) -> dict[str, str]:
+    return {"text": f"Alert overridden: {OVERRIDE_REASONS.get(str(reason), reason)}"}
+
+
+def override(
+    alerts: Iterable[Alert], standing: Iterable[Alert], *, can_monitor: bool = True
+) -> tuple[InputField, ...]:
+    """What a call with these alerts has to be told beside its arguments.
+
+    Args:
+        standing: alerts that stand in the record with or without this call.
+        can_monitor: the call leaves the task that “will monitor” promises.
+    """
+    known = {(alert.rule_id, alert.evidence) for alert in standing}
+    if all(alert.severity != "critical" or (alert.rule_id, alert.evidence) in known for alert in alerts):
+        return ()
+    reasons = {word: text for word, text in OVERRIDE_REASONS.items() if can_monitor or word != _WILL_MONITOR}
+    hint: Hint = {"enum": choice(reasons), "radio": True}
+    return (InputField(name="override_reason", label=_OVERRIDE_LABEL, type="code", hint=hint),)
+
+
+def overridden(call: Call, resource: Resource) -> Resource:
+    """A resource with the reason for which an alert was passed over as its last note, if there was one."""
+    reason = _reason_of(call)
+    return {**resource, "note": [*resource.get("note", ()), _overridden(reason)]} if reason else resource
 
 
 def _supply(order: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from condor import (
     CardEvidence,
     Effect,
     HitlTier,
+    InputField,
     NeedInput,
     PolicyClass,
     Reconciled,
@@ -80,7 +81,7 @@ class Composed:
     alerts: Sequence[Mapping[str, Any]] = ()
     context: Sequence[Mapping[str, Any]] = ()
     #: Arguments that the state of the record makes necessary.
-    requires: Sequence[str] = ()
+    requires: Sequence[str | InputField] = ()
     #: It is on record already: told, and nothing is written.
     known: str = ""
     #: Told after the reference.

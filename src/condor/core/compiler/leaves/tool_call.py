@@ -16,7 +16,7 @@ from condor.core.compiler.leaves.step import Execute, LeafStep, NeedEvidence, Se
 from condor.core.ids import Digest, Json, SuspendId, digest_of
 from condor.core.outcome import InputField, NeedInput, StepOutcome, failed, skipped
 from condor.core.policy.classes import HitlTier, PolicyClass
-from condor.core.policy.descriptor import ArgSpec, ToolDescriptor, who_may_answer
+from condor.core.policy.descriptor import ArgSpec, ToolDescriptor, is_missing, who_may_answer
 from condor.core.policy.resolve import policy_call
 from condor.core.policy.verdict import PolicyCall, PolicyContext, PolicyVerdict, evaluate_tool_policy
 from condor.core.recovery.substitution import CallFacts
@@ -153,11 +153,17 @@ def _gated(given: ToolCallInput, call: PolicyCall, verdict: PolicyVerdict) -> Le
         return NeedEvidence(args=given.args)
     evidence = given.evidence or CardEvidence()
     if evidence.requires:
+        names = tuple(name for name in evidence.requires if isinstance(name, str))
         faults = faulty_arguments(
-            given.tool, given.args, given.today, also_required=(*evidence.requires, *given.unresolved)
+            given.tool, given.args, given.today, also_required=(*names, *given.unresolved)
         )
         if faults:
             return ask_for_arguments(given, faults, evidence=evidence)
+        beside = [item for item in evidence.requires if isinstance(item, InputField)]
+        unsaid = [item for item in beside if is_missing(given.answers.get(item.name))]
+        if unsaid:
+            said = "; ".join(f"{item.label or item.name} is missing" for item in unsaid)
+            return _clarification(given, unsaid, said, evidence)
     contract = _contract(given, call, verdict, evidence.versions)
     approval = given.approval
     if approval is None or not approval.answer.approved:
@@ -238,7 +244,7 @@ def _approval_request(
         contract_hash=contract,
         tool=tool.name,
         op=call.op if isinstance(call.op, str) else None,
-        args=given.args,
+        args=resolved_input(given),
         verdict=verdict,
         hitl_tier=tool.hitl_tier,
         resume_schema=resume_schema(ReasonCode.APPROVAL),
