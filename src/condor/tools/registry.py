@@ -51,6 +51,10 @@ class ToolRegistry:
             raise RegistrationRefused(
                 f"tool {tool.name}: the static registry says read, but metadata.mutating is set; one is wrong"
             )
+        if declared is PolicyClass.READ and tool.effect_of is not None:
+            raise RegistrationRefused(
+                f"tool {tool.name}: the static registry says read, but it has effect_of; a read has no effect"
+            )
         if tool.policy_class is None and declared is None and not tool.metadata.get("mutating"):
             raise RegistrationRefused(
                 f"tool {tool.name} declares nothing: give it a policy_class (READ, MUTATE, EXEC or COMMS)"

@@ -151,8 +151,8 @@ def test_arguments_that_are_no_object_are_asked_about(args: Any) -> None:
         assert not verdict(low(), args).allowed
 
 
-def _stop(args: Any) -> tuple[Effect, ...]:
-    return (Effect(verb="stop", target=str(args["order"])),)
+def _hold(args: Any) -> tuple[Effect, ...]:
+    return (Effect(verb="hold", target=str(args["order"])),)
 
 
 def _throws(_args: Any) -> tuple[Effect, ...]:
@@ -197,19 +197,19 @@ def test_a_hook_cannot_hide_what_a_call_says(hook: Any) -> None:
 
 def test_a_hook_sees_the_effect_and_only_tightens() -> None:
     """An effect is named for the denials of this run; only a destructive one promotes by itself."""
-    tool = low(effect_of=_stop)
+    tool = low(effect_of=_hold)
     call = policy_call(tool, {"order": "Order/1"})
-    assert call.effects == frozenset({"stop Order/1"}) == effect_keys(effects_of(tool, {"order": "Order/1"}))
+    assert call.effects == frozenset({"hold Order/1"}) == effect_keys(effects_of(tool, {"order": "Order/1"}))
     assert evaluate_tool_policy(call, ALONE).allowed
-    denied = PolicyContext(autonomy="autonomous", denied_effects=frozenset({"stop Order/1"}))
+    denied = PolicyContext(autonomy="autonomous", denied_effects=frozenset({"hold Order/1"}))
     assert evaluate_tool_policy(call, denied).promotions == ("denied-effect",)
-    loud = low(effect_of=lambda _args: [Effect(verb="stop", target="x", destructive=True)])
+    loud = low(effect_of=lambda _args: [Effect(verb="hold", target="x", destructive=True)])
     assert verdict(loud, {}).promotions == ("destructive-content",)
 
 
 def test_a_denied_effect_is_found_behind_another_tool() -> None:
     """The same end by another tool is the same effect: a person who said no is asked again."""
-    first, second = low(name="a", effect_of=_stop), low(name="b", effect_of=_stop)
+    first, second = low(name="a", effect_of=_hold), low(name="b", effect_of=_hold)
     denied = effect_keys(effects_of(first, {"order": "Order/1"}))
     context = PolicyContext(autonomy="autonomous", denied_effects=denied)
     assert verdict(second, {"order": "Order/1"}, context).promotions == ("denied-effect",)

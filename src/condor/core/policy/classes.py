@@ -54,6 +54,17 @@ DESTRUCTIVE_SYNONYMS = frozenset(
     }
 )  # fmt: skip
 
+#: Verbs that a free argument may say without a person: they add, change in place, or only look. Closed and
+#: short on purpose; a tool that needs another one lists it in its ``ops``.
+HARMLESS_OPS = frozenset(
+    {
+        "add", "append", "comment", "create", "get", "insert", "list", "note", "read", "record", "save",
+        "search", "set", "update", "validate",
+    }
+)  # fmt: skip
+
+#: A verb longer than this is prose.
+_VERB_CHARS_MAX = 64
 _NOT_A_LETTER = re.compile(r"[^a-z]+")
 
 
@@ -72,6 +83,22 @@ def is_destructive_op(op: object) -> bool:
     """Whether ``op`` is one of the six verbs or a synonym, in any case and however padded or split."""
     word = exact_word(op)
     return word is not None and letters_of(word) in DESTRUCTIVE_OPS | DESTRUCTIVE_SYNONYMS
+
+
+def takes_away(verb: object) -> bool:
+    """Whether a verb that nobody declared says a removal: alone, beside others (``update,delete``), in disguise.
+
+    A word with letters that are not Latin, such as a Cyrillic look-alike, counts: nobody can tell what it is.
+    """
+    text = exact_word(verb)
+    if text is None or is_destructive_op(text):
+        return True
+    if len(text) > _VERB_CHARS_MAX:
+        return False
+    plain = text.lower() if text.isascii() else unicodedata.normalize("NFKD", text).casefold()
+    if any(is_destructive_op(part) for part in _NOT_A_LETTER.split(plain)):
+        return True
+    return " " not in plain and any(sign.isalpha() and not sign.isascii() for sign in plain)
 
 
 def is_supervised(autonomy: object) -> bool:

@@ -14,7 +14,13 @@ from functools import lru_cache
 from typing import Literal, cast
 
 from condor.core.ids import exact_word
-from condor.core.policy.classes import DESTRUCTIVE_OPS, letters_of
+from condor.core.policy.classes import (
+    DESTRUCTIVE_OPS,
+    HARMLESS_OPS,
+    is_destructive_op,
+    letters_of,
+    takes_away,
+)
 
 #: Deeper than this nothing is looked at: it counts as destructive (edges refuse depth 32 first).
 _DEPTH_MAX = 32
@@ -58,29 +64,35 @@ def _kind_of_key(key: str) -> _KeyKind:
     return "url" if word == "url" else "other"
 
 
-def _words(value: object, depth: int) -> Iterator[str]:
-    """Every text in a value, as letters: a plain code, or all of a CodeableConcept, its text too."""
+def _texts(value: object, depth: int) -> Iterator[str]:
+    """Every text in a value: a plain code, or all of a CodeableConcept, its text too."""
     if depth > _DEPTH_MAX:
         return
     text = exact_word(value)
     if text is not None:
-        yield letters_of(text)
+        yield text
     elif isinstance(value, Mapping):
         for item in value.values():
-            yield from _words(item, depth + 1)
+            yield from _texts(item, depth + 1)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _words(item, depth + 1)
+            yield from _texts(item, depth + 1)
+
+
+def _words(value: object, depth: int) -> Iterator[str]:
+    return (letters_of(text) for text in _texts(value, depth))
 
 
 def _member_is_destructive(key: str, value: object, depth: int) -> bool:
     match _kind_of_key(key):
         case "verb":
-            return not DESTRUCTIVE_OPS.isdisjoint(_words(value, depth))
+            return any(takes_away(text) for text in _texts(value, depth))
         case "status":
             return not _TERMINAL.isdisjoint(_words(value, depth))
         case "either":
-            return not (_TERMINAL | DESTRUCTIVE_OPS).isdisjoint(_words(value, depth))
+            return any(
+                letters_of(text) in _TERMINAL or is_destructive_op(text) for text in _texts(value, depth)
+            )
         case "url":  # a FHIR operation such as $expunge; what it does, its name does not say
             return "$" in (exact_word(value) or "")
         case _:
@@ -133,6 +145,17 @@ def _scan(value: object, depth: int) -> bool:
     if issubclass(kind, list | tuple):
         return any(_scan(item, depth + 1) for item in cast("Iterable[object]", value))
     return True
+
+
+def names_verb(key: object) -> bool:
+    """Whether an argument of this name says what a call does."""
+    word = exact_word(key)
+    return word is not None and letters_of(word) in _VERB_KEYS
+
+
+def is_harmless_verb(value: object) -> bool:
+    """Whether a free verb is one plain word of the known harmless ones; no verb at all is harmless too."""
+    return value is None or exact_word(value) in HARMLESS_OPS
 
 
 def destructive_content(value: object, depth: int = 0) -> bool:

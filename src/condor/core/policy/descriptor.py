@@ -191,6 +191,11 @@ def _check_class(tool: ToolDescriptor) -> None:
         raise RegistrationRefused(
             f"tool {tool.name}: declared read, but metadata.mutating is set; one of the two is wrong"
         )
+    if declared is PolicyClass.READ and tool.effect_of is not None:
+        raise RegistrationRefused(
+            f"tool {tool.name}: declared read, but it has effect_of; a read has no effect: "
+            f"take effect_of away, or declare what it does"
+        )
     if declared is PolicyClass.MUTATE and tool.hitl_tier is None:
         raise RegistrationRefused(
             f"tool {tool.name}: a record write needs hitl_tier=HitlTier.HIGH or HitlTier.LOW"

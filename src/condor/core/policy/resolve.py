@@ -7,11 +7,12 @@ that a tool author wrote (``effect_of``) can only make a call stricter, also whe
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from condor.core.ids import exact_word
-from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op
-from condor.core.policy.content import destructive_content
+from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op, takes_away
+from condor.core.policy.content import destructive_content, is_harmless_verb, names_verb
 from condor.core.policy.descriptor import Effect, ToolDescriptor
 from condor.core.policy.verdict import PolicyCall, PolicyContext, evaluate_tool_policy
 
@@ -44,7 +45,8 @@ def resolve_op(tool: ToolDescriptor, args: Mapping[str, Json]) -> object:
 def effects_of(tool: ToolDescriptor, args: Mapping[str, Json]) -> tuple[Effect, ...]:
     """The effects the tool's author sees in the arguments; one unknown removal where that fails.
 
-    The hook gets a copy: nothing it does to it changes what is judged or run.
+    An effect whose verb takes something away is destructive, whether or not its author says so. The hook
+    gets a copy: nothing it does to it changes what is judged or run.
     """
     if tool.effect_of is None:
         return ()
@@ -56,7 +58,9 @@ def effects_of(tool: ToolDescriptor, args: Mapping[str, Json]) -> tuple[Effect, 
     effects = tuple(effect for effect in found if isinstance(effect, Effect))
     if len(effects) < len(found):
         return (Effect(verb="unknown", target=tool.name, destructive=True),)
-    return effects
+    return tuple(
+        replace(effect, destructive=True) if takes_away(effect.verb) else effect for effect in effects
+    )
 
 
 def _copied(value: Any) -> Any:
@@ -88,9 +92,34 @@ def policy_call(tool: ToolDescriptor, args: Mapping[str, Json], *, registered: o
         op=op,
         ops=tool.ops,
         destructive_content=(
-            any(effect.destructive for effect in effects) or destructive_content(_beside_op(tool, op, args))
+            any(effect.destructive for effect in effects)
+            or destructive_content(_beside_op(tool, op, args))
+            or _has_free_verb(tool, args)
         ),
         effects=effect_keys(effects),
+    )
+
+
+def _has_free_verb(tool: ToolDescriptor, args: Mapping[str, Json]) -> bool:
+    """Whether an argument names a verb that no closed set limits, and that is not known to be harmless."""
+    return isinstance(args, Mapping) and any(
+        key != tool.op_arg
+        and names_verb(key)
+        and not is_harmless_verb(value)
+        and not _is_listed(tool, key, value)
+        for key, value in args.items()
+    )
+
+
+def _is_listed(tool: ToolDescriptor, key: str, value: Json) -> bool:
+    """Whether the value is an option that the argument's own closed ``enum`` names."""
+    spec, word = tool.args_by_name.get(key), exact_word(value)
+    options = spec.hint.get("enum") if spec is not None and isinstance(spec.hint, Mapping) else None
+    if word is None or not isinstance(options, list | tuple):
+        return False
+    return any(
+        word == exact_word(option.get("value") if isinstance(option, Mapping) else option)
+        for option in options
     )
 
 
