@@ -128,6 +128,11 @@ broken: setup ## take behaviours out of a copy of the source; every test that ho
 restarts: setup ## 1,000 runs with three gates, eight operators, 20 x kill -9; SEED=1
 	@CONDOR_RESTART_SEED=$(or $(SEED),1) $(BIN)/pytest -m load -s tests/simulation/test_restarts.py $(PYTEST_ARGS)
 
+.PHONY: tampering
+tampering: setup ## seven kinds of tampering, 50 each on both stores, and 100 clean logs; SEED=1
+	@CONDOR_TAMPERINGS=50 CONDOR_CLEAN_LOGS=50 CONDOR_TAMPERING_SEED=$(or $(SEED),1) \
+	  $(BIN)/pytest -n 2 --dist load tests/tampering $(PYTEST_ARGS)
+
 .PHONY: bench
 bench: $(BENCH_STAMP) ## measure against peers, in an environment of its own
 	@$(BENCH_BIN)/python -m bench $(BENCH_ARGS)

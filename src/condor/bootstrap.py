@@ -14,12 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from condor.core.errors import NotAllowed, StaleSuspension
+from condor.core.errors import StaleSuspension
 from condor.core.recovery import limits_from
 from condor.core.recovery.limits import BY_NAME
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent
 from condor.dispatch import LocalDispatcher
-from condor.ports.clock import SystemClock
+from condor.ports.clock import SystemClock, timestamp
 from condor.ports.faults import Faults, no_faults
 from condor.ports.messages import no_processors
 from condor.ports.packs import OpenedPack, Pack, PackSetup
@@ -29,10 +29,12 @@ from condor.pump.phases.edit_call import EditCall
 from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.segment import PumpPorts
 from condor.runtime import Run, Runtime, edge, run_snapshot
+from condor.runtime.access import check_stop
 from condor.runtime.brought import Brought
 from condor.runtime.hub import EventHub
 from condor.runtime.kernel_desk import KernelDesk
 from condor.runtime.readings import Readings
+from condor.runtime.sealing import seal_heads
 from condor.runtime.sweeping import Swept
 from condor.runtime.tending import cancelled, tend
 from condor.runtime.tool_shelf import ToolShelf
@@ -311,10 +313,10 @@ class Condor(Readings, Brought, ToolShelf):
         """Stop a run; open cards are withdrawn, what is in flight finishes.
 
         Raises:
-            UnknownId, RunNotSuspendedError, NotAllowed, RefusedInput: nothing was changed.
+            UnknownId: there is none, or none that this principal may know of; nothing was changed.
+            RunNotSuspendedError, NotAllowed, RefusedInput: nothing was changed.
         """
-        if principal.kind == "person" and "auditor" in principal.roles:
-            raise NotAllowed(f"{principal.name} is auditor, a role that decides nothing")
+        await check_stop(self._stored(), principal, run_id)
         edge.check_reason(reason)
         await self._running().stop(run_id, principal, reason)
 
@@ -371,6 +373,19 @@ class Condor(Readings, Brought, ToolShelf):
         if self._store is None:
             raise RuntimeError("use `async with Condor(…) as condor:` before calling it")
         return self._store
+
+
+async def seal_stored(database_url: str, home: Path) -> int:
+    """Seal what is stored, with no tool and no run touched; how many heads.
+
+    Raises:
+        HomeUnusable: the store cannot be opened, or another process owns its file.
+    """
+    store = await open_store(database_url, home, faults=no_faults, read_only=False, heard=lambda _: None)
+    try:
+        return await seal_heads(store, lambda: timestamp(SystemClock().now()))
+    finally:
+        await store.close()
 
 
 async def look_at_model(settings: Settings, *, asks: bool) -> str:

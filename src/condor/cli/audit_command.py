@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from condor.cli.audit_seals import checkpoint_command, key_command, read_against, seal_command
 from condor.cli.coroutines import run_to_end
 from condor.cli.options import home_option, json_option, utf8
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
 
     from condor.bootstrap import Condor
+    from condor.core.audit import Against
     from condor.ports.store import AuditFilter, AuditRow
 
 #: Rows read at once.
@@ -65,7 +67,7 @@ class _Wanted:
         )
 
 
-@click.group("audit", invoke_without_command=True, short_help="List, verify and export the audit.")
+@click.group("audit", invoke_without_command=True, short_help="List, verify, seal and export the audit.")
 @_filter_options
 @home_option
 @json_option
@@ -73,7 +75,7 @@ class _Wanted:
 def audit_command(context: click.Context, /, home: Path, *, as_json: bool, **words: str | None) -> int:
     """List the audit: who decided what about which call, in ids, digests and words.
 
-    Filters and --home stand before or after `verify` and `export`.
+    Filters and --home stand before or after `verify` and `export`, --home before or after the others too.
     """
     wanted = _Wanted(**words)
     context.obj = (wanted, home)
@@ -84,34 +86,53 @@ def audit_command(context: click.Context, /, home: Path, *, as_json: bool, **wor
 
 @audit_command.command("verify")
 @click.option("--run", type=utf8, metavar="RUN_ID", help="Only this run's chain.")
+@click.option(
+    "--against",
+    type=click.Path(path_type=Path),
+    metavar="CHECKPOINT",
+    help="A file of `condor audit checkpoint`, kept elsewhere: is all that it holds still there?",
+)
+@click.option(
+    "--key", type=utf8, metavar="ed25519:…", help="Who must have signed it. [default: the key of this home]"
+)
 @home_option
 @json_option
 @click.pass_context
-def verify_command(context: click.Context, run: str | None, home: Path, *, as_json: bool) -> int:
-    """Check every run's chain; name the first bad row. Exits with 9 when something was found."""
+def verify_command(
+    context: click.Context, /, run: str | None, home: Path, *, as_json: bool, **checkpoint: Any
+) -> int:
+    """Check every run's chain and the seals; name the first bad row. Exits with 9 when something was found.
+
+    Whoever can write the whole database can write all of it anew, seals too: only a checkpoint finds that.
+    """
     from condor.cli.exit_codes import Exit
     from condor.cli.screen import Screen
     from condor.cli.values import count
     from condor.runtime.snapshot import verdict_json
 
     outer, home = _outer(context, home)
-    verdicts = run_to_end(_verdicts(home, run or outer.run))
+    against = read_against(home, checkpoint["against"], checkpoint["key"])
+    verdicts = run_to_end(_verdicts(home, run or outer.run, against))
     bad = [verdict for verdict in verdicts if not verdict.kept]
-    rows = sum(verdict.rows for verdict in verdicts)
+    # A verdict of no run is about the seals.
+    runs, rows = sum(bool(verdict.run_id) for verdict in verdicts), sum(verdict.rows for verdict in verdicts)
     screen = Screen(as_json=as_json)
     if as_json:
-        screen.json(
-            {"kept": not bad, "runs": len(verdicts), "rows": rows, "bad": [verdict_json(v) for v in bad]}
+        found = {"kept": not bad, "runs": runs, "rows": rows, "bad": [verdict_json(v) for v in bad]}
+        screen.json(found if against is None else {**found, "checkpoint": against.stated.at})
+        return Exit.FOUND if bad else Exit.FINE
+    for verdict in bad:
+        screen.line(f"✗ {verdict.message}", "bold red")
+    if broken := sum(bool(verdict.run_id) for verdict in bad):
+        are = "is" if broken == 1 else "are"
+        screen.line(
+            f"{broken} of {count(runs, 'chain')} {are} broken ({count(rows, 'row')} read)", "bold red"
         )
-    else:
-        for verdict in bad:
-            screen.line(f"✗ {verdict.message}", "bold red")
-        if bad:
-            are = "is" if len(bad) == 1 else "are"
-            chains = count(len(verdicts), "chain")
-            screen.line(f"{len(bad)} of {chains} {are} broken ({count(rows, 'row')} read)", "bold red")
-        else:
-            screen.line(f"✓ {count(len(verdicts), 'chain')}, {count(rows, 'row')}, unbroken", "green")
+    elif not bad:
+        screen.line(f"✓ {count(runs, 'chain')}, {count(rows, 'row')}, unbroken", "green")
+        if against is not None:
+            held = f"{count(against.stated.seals, 'seal')}, {count(against.stated.runs, 'run')}"
+            screen.line(f"✓ all that the checkpoint of {against.stated.at} holds is there: {held}", "green")
     return Exit.FOUND if bad else Exit.FINE
 
 
@@ -139,6 +160,10 @@ def export_command(context: click.Context, /, home: Path, **words: str | None) -
 
     run_to_end(export())
     return 0
+
+
+for _command in (seal_command, checkpoint_command, key_command):
+    audit_command.add_command(_command)
 
 
 def _outer(context: click.Context, home: Path) -> tuple[_Wanted, Path]:
@@ -190,12 +215,12 @@ async def _rows(home: Path, wanted: _Wanted) -> AsyncIterator[AuditRow]:
             after = (page[-1].run_id, page[-1].seq)
 
 
-async def _verdicts(home: Path, run: str | None) -> list[Any]:
+async def _verdicts(home: Path, run: str | None, against: Against | None) -> list[Any]:
     from condor.cli.home import place_to_read
     from condor.cli.session import reading
 
     async with reading(place_to_read(home)) as condor:
-        verdicts = [verdict async for verdict in condor.verify(run)]
+        verdicts = [verdict async for verdict in condor.verify(run, against=against)]
         if not verdicts:
             await _check_run(condor, run)
         return verdicts

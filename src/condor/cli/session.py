@@ -45,6 +45,23 @@ async def reading(place: Place) -> AsyncIterator[Condor]:
         yield condor
 
 
+async def seal_home(place: Place) -> int | None:
+    """Seal what a home's store holds; how many heads, None where its server does that by itself.
+
+    Raises:
+        HomeUnusable: there is nothing yet, or another command owns the home.
+    """
+    from condor.bootstrap import seal_stored
+    from condor.ports.database_url import is_postgres
+    from condor.server.server_file import running_server
+
+    if not is_postgres(_database()) and running_server(place.path) is not None:
+        return None
+    async with reading(place):
+        pass  # where nothing is stored nothing is made
+    return await seal_stored(_database(), place.path)
+
+
 @asynccontextmanager
 async def owning(
     place: Place, screen: Screen, *, quiet: bool = False, wait_s: float = LOCK_WAIT_S
@@ -280,6 +297,7 @@ __all__ = [
     "owning",
     "principal_of",
     "reading",
+    "seal_home",
     "signed_in",
     "words_after",
 ]

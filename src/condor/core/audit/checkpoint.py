@@ -93,9 +93,8 @@ def read_checkpoint(lines: Iterable[bytes], holds: Callable[[str, bytes, str], b
     sealed = SealedHeads()
     for line in _seals(rest):
         sealed.follow(line)
-    if sealed.count and (
-        sealed.fault is not None or sealed.count != stated.seals or sealed.hash != stated.hash
-    ):
+    whole = not sealed.count or (sealed.count, sealed.hash) == (stated.seals, stated.hash)
+    if sealed.fault is not None or not whole:
         raise RefusedInput("its seals are not those that were signed: the checkpoint was cut or changed")
     return Against(stated, sealed)
 
@@ -144,7 +143,7 @@ def _first(line: bytes) -> tuple[Checkpoint, str]:
         found: Any = json.loads(line)
         said, signature = found["checkpoint"], found["signature"]
         fits = {name: type(said[name]) for name in said} == _MEMBERS and type(signature) is str
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, LookupError, TypeError, RecursionError):
         raise RefusedInput(f"it {_WHOLE}") from None
     if not fits or said["v"] != 1 or said["seals"] < 0:
         raise RefusedInput(f"it {_WHOLE}, or of a newer condor")
