@@ -64,6 +64,9 @@ class SqliteWriter:
         done: Future[_T] = Future()
 
         def run() -> None:
+            # From here on nobody can cancel it: a future that was cancelled takes no result, and raises here.
+            if not done.set_running_or_notify_cancel():
+                return
             try:
                 done.set_result(errand(self._connection))
             except BaseException as error:  # noqa: BLE001 - whoever waits for the errand is told

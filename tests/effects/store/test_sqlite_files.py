@@ -7,6 +7,7 @@ import os
 import shutil
 import sqlite3
 import sys
+import threading
 from typing import TYPE_CHECKING
 
 import pytest
@@ -343,3 +344,24 @@ async def test_a_broken_database_is_said_to_be_unreadable(
     store = opened(read_only=True)
     with pytest.raises(StoreUnavailable, match="malformed"):
         await contents(store)
+
+
+async def test_an_errand_that_nobody_waits_for_any_more_ends_no_writer(
+    opened: Callable[..., SqliteStore],
+) -> None:
+    """Whoever asked has gone, before the writer came to it or while it was at work; it goes on."""
+    store = opened()
+    assert store._writer is not None
+    begun, go_on = threading.Event(), threading.Event()
+
+    def held(_: sqlite3.Connection) -> None:
+        begun.set()
+        go_on.wait(10)
+
+    working, waiting = store._writer.call(held), store._writer.call(lambda _: None)
+    assert begun.wait(10)
+    assert waiting.cancel()
+    assert not working.cancel()
+    go_on.set()
+    await store.commit(creation())
+    assert await store.run(run_name(1)) is not None
