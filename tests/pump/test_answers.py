@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import datetime
 import json
 import sqlite3
@@ -255,9 +256,11 @@ async def test_a_late_answer_is_refused_and_nothing_runs(tmp_path: Path, ledger:
             with pytest.raises(SuspensionExpired, match=r"at 2026-11-30T09:01:00\.000Z; nothing was run"):
                 await desk.answer(card, {"approved": approved})
         assert ledger.count() == 0
-        await desk.condor._running().sweep()
+        assert (await desk.rest(run["runId"]))["status"] == "aborted", "the first refusal closed the card"
+        assert await desk.condor._running().sweep() == 0
         with pytest.raises(SuspensionExpired):
             await desk.answer(card, {"approved": True})
+        assert (await desk.decisions(run["runId"])).count("expired") == 1
 
 
 async def test_the_sweep_aborts_as_the_system(tmp_path: Path, ledger: Ledger) -> None:
@@ -285,6 +288,27 @@ async def test_the_sweep_aborts_as_the_system(tmp_path: Path, ledger: Ledger) ->
         ]
 
 
+@pytest.mark.parametrize("at_once", [1, 5])
+async def test_who_is_told_that_it_expired_cannot_revive_it(
+    tmp_path: Path, ledger: Ledger, at_once: int
+) -> None:
+    """A refusal is the last word on the card: it is closed with it, once, and the audit says so."""
+    async with open_desk(tmp_path / "home", write_tool(ledger), ttl_s=60) as desk:
+        run = await desk.run(WRITE)
+        card = await desk.card(run["runId"])
+        desk.clock.advance(86_400)
+        late = await asyncio.gather(
+            *(desk.answer(card, {"approved": True}) for _ in range(at_once)), return_exceptions=True
+        )
+        assert {type(refusal) for refusal in late} == {SuspensionExpired}
+        desk.clock.set(MORNING - datetime.timedelta(hours=1))
+        with pytest.raises(SuspensionExpired):
+            await desk.answer(card, {"approved": True})
+        assert (await desk.rest(run["runId"]))["status"] == "aborted"
+        assert (await desk.decisions(run["runId"])).count("expired") == 1
+        assert ledger.count() == 0
+
+
 async def test_a_clock_set_back_revives_nothing(tmp_path: Path, ledger: Ledger) -> None:
     """A29: expiry goes by the latest time that was ever seen."""
     async with open_desk(tmp_path / "home", write_tool(ledger), ttl_s=60) as desk:
@@ -295,8 +319,7 @@ async def test_a_clock_set_back_revives_nothing(tmp_path: Path, ledger: Ledger) 
         desk.clock.set(MORNING - datetime.timedelta(hours=1))
         with pytest.raises(SuspensionExpired):
             await desk.answer(card, {"approved": True})
-        assert await desk.condor._running().sweep() == 1
-        assert (await desk.condor.show(run["runId"]))["status"] == "aborted"
+        assert (await desk.rest(run["runId"]))["status"] == "aborted"
         assert ledger.count() == 0
 
 

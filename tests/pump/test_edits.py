@@ -250,11 +250,17 @@ async def test_an_expired_card_is_not_edited(tmp_path: Path, ledger: Ledger) -> 
     """The deadline stands in the compare-and-set; an edit revives nothing."""
     async with open_desk(tmp_path / "home", book(ledger), ttl_s=60) as desk:
         run = await desk.run(WRITE)
+        card = await desk.card(run["runId"])
         desk.clock.advance(61)
         with pytest.raises(SuspensionExpired):
-            await edit(desk, await desk.card(run["runId"]), value="y")
-        await desk.condor._running().sweep()
-        assert (await desk.rest(run["runId"]))["status"] == "aborted"
+            await edit(desk, card, value="y")
+        assert (await desk.rest(run["runId"]))["status"] == "aborted", "the refusal closed the card"
+        desk.clock.advance(-3_600)
+        with pytest.raises(SuspensionExpired):
+            await edit(desk, card, value="y")
+        with pytest.raises(SuspensionExpired):
+            await desk.approve(card)
+        assert (ledger.count(), (await desk.decisions(run["runId"])).count("expired")) == (0, 1)
 
 
 async def test_the_same_edit_under_one_key_is_one_edit(tmp_path: Path, ledger: Ledger) -> None:

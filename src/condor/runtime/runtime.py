@@ -19,6 +19,7 @@ from condor.core.errors import (
     RefusedInput,
     RunNotSuspendedError,
     StoreUnavailable,
+    SuspensionExpired,
     UnknownId,
 )
 from condor.core.run import TERMINAL, Principal, RunEvent, RunStatus
@@ -135,7 +136,7 @@ class Runtime:
         return await self._followed_up("resume", self._resume(wanted))
 
     async def _resume(self, wanted: ResumeRun) -> tuple[Accepted, Segment | None]:
-        accepted = await answer(wanted, self._ports)
+        accepted = await self._in_time(wanted.suspend_id, answer(wanted, self._ports))
         if accepted.segment is None:
             self._wake(accepted.run_id)
         return accepted, accepted.segment
@@ -158,7 +159,7 @@ class Runtime:
         return newer.suspend_id
 
     async def _edit(self, wanted: EditCall) -> tuple[Edited, Segment | None]:
-        edited = await edit_call(wanted, self._ports)
+        edited = await self._in_time(wanted.suspend_id, edit_call(wanted, self._ports))
         if edited.accepted.segment is None:
             self._wake(edited.accepted.run_id)
         return edited, edited.accepted.segment
@@ -316,6 +317,16 @@ class Runtime:
         live = self._live.get(run_id)
         if live is not None:
             live.segment.wake.set()
+
+    async def _in_time(self, suspend_id: str, taking: Coroutine[Any, Any, _T]) -> _T:
+        """What comes too late closes its card and so ends the run: told to it where it is at work here."""
+        try:
+            return await taking
+        except SuspensionExpired:
+            row = await self._ports.store.suspension(suspend_id)
+            if row is not None:
+                self._wake(row.run_id)
+            raise
 
     async def _followed_up(self, name: str, work: Coroutine[Any, Any, tuple[_T, Segment | None]]) -> _T:
         """What ``work`` says; what it stored is followed up although its caller is cancelled meanwhile.

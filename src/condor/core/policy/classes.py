@@ -86,7 +86,7 @@ def is_destructive_op(op: object) -> bool:
 
 
 def takes_away(verb: object) -> bool:
-    """Whether a verb that nobody declared says a removal: alone, beside others (``update,delete``), in disguise.
+    """Whether a verb that nobody declared says a removal: alone, among others (``update,delete``), disguised.
 
     A word with letters that are not Latin, such as a Cyrillic look-alike, counts: nobody can tell what it is.
     """

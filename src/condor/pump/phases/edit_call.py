@@ -32,6 +32,7 @@ from condor.pump.phases.suspend_resume import (
     go_on,
     lost_error,
     readable_state,
+    stays_lost,
 )
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment
 from condor.pump.staging import Staging
@@ -102,7 +103,9 @@ async def edit_call(wanted: EditCall, ports: PumpPorts) -> Edited:
         except (LookAgain, RunLost):
             continue
         except Conflict as conflict:
-            raise lost_error(conflict, state) from None
+            if await stays_lost(conflict, row, ports):
+                raise lost_error(conflict, state) from None
+            continue
         return Edited(accepted=accepted, generation=row.generation)
     raise OurBug(f"answers to card {wanted.suspend_id} keep overtaking this edit")
 

@@ -31,7 +31,7 @@ from condor.ports.encoding import decode
 from condor.ports.store import Conflict, Decide, StoredRun, SuspensionRow, SuspensionStatus, Transition
 from condor.pump.call import call_of, changes_of, decided_by
 from condor.pump.phases.fail import readable
-from condor.pump.phases.halt import halt_run
+from condor.pump.phases.halt import expire, halt_run
 from condor.pump.plan_mutation_card import edit_contract, left_as
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment, entry
 from condor.pump.staging import Staging
@@ -85,7 +85,8 @@ async def answer(resume: ResumeRun, ports: PumpPorts) -> Accepted:
         except (LookAgain, RunLost):
             continue
         except Conflict as conflict:
-            raise lost_error(conflict, state) from None
+            if await stays_lost(conflict, row, ports):
+                raise lost_error(conflict, state) from None
     raise OurBug(f"answers to run {resume.run_id} keep overtaking this one")
 
 
@@ -222,6 +223,14 @@ def closed_error(state: RunState, row: SuspensionRow) -> AnswerRefused:
 def _newer(state: RunState, row: SuspensionRow) -> str | None:
     """The open card that took this one's place."""
     return next((card.suspend_id for card in state.open_suspensions() if card.step_id == row.step_id), None)
+
+
+async def stays_lost(conflict: Conflict, row: SuspensionRow, ports: PumpPorts) -> bool:
+    """Whether who lost the compare-and-set may be told so; False: the card moved meanwhile, look again.
+
+    A card whose time is over is closed before anybody is told, so that a clock set back revives nothing.
+    """
+    return conflict.kind != "expired" or await expire(row, ports)
 
 
 def lost_error(conflict: Conflict, state: RunState) -> AnswerRefused:
