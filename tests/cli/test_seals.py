@@ -39,7 +39,7 @@ def test_a_checkpoint_finds_what_was_removed_with_its_seals(shell: Shell) -> Non
     assert shell.run("audit", "verify").code == 0
     bad = shell.run("audit", "verify", "--against", file)
     assert bad.code == 9
-    assert "holds 1 seals, and there are none: the database was rolled back" in bad.words
+    assert "goes up to seal 1, and there are none: the database was rolled back" in bad.words
     assert f"run {run} was removed with all its audit rows" in bad.words
     found = shell.run("audit", "verify", "--against", file, "--json").json
     assert [(one["runId"], one["what"]) for one in found["bad"]] == [

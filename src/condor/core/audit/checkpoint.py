@@ -112,7 +112,7 @@ def hold_to_checkpoint(seals: SealedHeads, against: Against) -> ChainVerdict | N
         return seal_verdict(seals.first_other, "rewritten", text)
     if seals.fault is None and seals.count < stated.seals:
         left = f"{seals.count}, the last of {seals.at}" if seals.count else "none"
-        text = f"{made} holds {stated.seals} seals, and there are {left}: the database was rolled back"
+        text = f"{made} goes up to seal {stated.seals}, and there are {left}: the database was rolled back"
         return seal_verdict(seals.count + 1, "rolled-back", text)
     return None
 
