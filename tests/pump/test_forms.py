@@ -11,12 +11,14 @@ from condor import (
     ArgSpec,
     CardEvidence,
     HitlTier,
+    NotAnApprover,
     PolicyClass,
+    Principal,
     ToolContext,
     ToolError,
     tool,
 )
-from tests.pump.desk import ANN, call, open_desk
+from tests.pump.desk import ANN, BOB, call, open_desk, write_tool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -202,3 +204,32 @@ async def test_a_reference_that_the_record_does_not_know_is_asked_for_again(
         assert ledger.count("Patient/1") == ledger.count() == 1
         planned = await desk.run(call("w", "chart.write", patient="Patient/2", value="x"))
         assert (planned["status"], planned["suspensions"]) == ("failed", [])
+
+
+async def test_who_answers_may_make_the_calls_that_the_answer_goes_into(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    """A clerk may look up a book; whose book a manager's write is about is not theirs to choose."""
+
+    @tool(
+        "book.find",
+        policy_class=PolicyClass.READ,
+        roles={"clerk", "porter", "manager"},
+        args=(ArgSpec(name="name", type="string", required=True),),
+    )
+    async def find(ctx: ToolContext, name: str) -> dict[str, Any]:
+        return {"record": name}
+
+    porter = Principal(id="pia", roles=frozenset({"porter"}))
+    steps = (
+        call("f", "book.find"),
+        call("w", "book.write", after=["f"], record={"$from": "f", "path": "/record"}, value="x"),
+    )
+    async with open_desk(tmp_path / "home", find, write_tool(ledger, roles={"clerk", "manager"})) as desk:
+        run = await desk.run(*steps)
+        card = await desk.card(run["runId"])
+        assert (card["reasonCode"], card["answerRoles"]) == ("clarification", ["clerk", "manager"])
+        with pytest.raises(NotAnApprover):
+            await desk.answer(card, {"name": "b"}, porter)
+        await desk.answer(card, {"name": "a"}, BOB)
+        assert (await desk.card(run["runId"]))["toolInput"]["record"] == "a"

@@ -108,7 +108,7 @@ def _facts(segment: Segment, request: SuspendRequest) -> dict[str, object]:
         "policy": policy_facts(request),
         "op": request.op,
         "requester": segment.state.requester.id,
-        "answerRoles": sorted(request.answer_roles),
+        "answerRoles": sorted(_answer_roles(segment, request)),
         "requesterMayAnswer": request.requester_may_answer,
         "requesterExcluded": request.requester_excluded,
         "versions": dict(request.versions),
@@ -118,6 +118,25 @@ def _facts(segment: Segment, request: SuspendRequest) -> dict[str, object]:
         "descriptor": request.descriptor_digest,
         **editors,
     }
+
+
+def _answer_roles(segment: Segment, request: SuspendRequest) -> frozenset[str]:
+    """Who may answer; what a question settles goes into later calls, so it takes who may make those too.
+
+    Else a clerk who may look up a patient would choose the patient of a doctor's order.
+    """
+    roles, graph = request.answer_roles, segment.state.graph
+    if request.reason is not ReasonCode.CLARIFICATION or graph is None:
+        return roles
+    fed = {request.step_id}
+    for node in graph.nodes:  # in topological order
+        if not node.uses.isdisjoint(fed):
+            fed.add(node.step_id)
+            tool = segment.ports.toolbox.find(node.tool)
+            theirs = tool.roles if tool is not None else frozenset()
+            # No role may make both calls: of the two, who may make the later one.
+            roles = (roles & theirs or theirs) if roles and theirs else roles or theirs
+    return roles
 
 
 def _draw(segment: Segment, request: SuspendRequest, row: SuspensionRow, moves: Staging) -> None:
