@@ -136,6 +136,16 @@ def test_stop_withdraws_the_card(shell: Shell) -> None:
     assert shell.ledger == []
 
 
+@pytest.mark.parametrize(("user", "code"), [("ada", 7), ("cleo", 2)])
+def test_who_may_not_stop_a_run_does_not_with_no_server_either(shell: Shell, user: str, code: int) -> None:
+    """An auditor looks only; to who is of another role the run is not there. Nothing is changed."""
+    run = shell.parked()
+    refused = shell.run("stop", run["runId"], "--as", user)
+    assert refused.code == code, refused.err
+    kept = shell.run("show", run["runId"], "--json").json
+    assert (kept["status"], kept["suspensions"][0]["status"]) == ("suspended", "pending")
+
+
 def test_run_json_is_one_event_a_line_and_the_snapshot_last(shell: Shell) -> None:
     """A program reads events in order, then the same snapshot that show gives; stderr has no progress."""
     done = shell.run("run", "refund B-1", "--as", "mia", "--json")
@@ -420,8 +430,8 @@ def test_a_question_says_how_to_end_its_run(shell: Shell) -> None:
 
 
 def test_a_card_shows_what_was_asked_and_by_whom(shell: Shell) -> None:
-    """An approver can hold the request against the call, wherever the card is drawn."""
-    done = shell.run("run", "refund A-1\u202e", "--as", "cleo")
+    """An approver can hold the request against the call, wherever the card is drawn; what hides is shown."""
+    done = shell.run("run", "refund A-1\u202e", "--as", "cleo", env={"CONDOR_PROCESSORS": "{}"})
     (run,) = shell.run("runs", "--json").json
     for shown in (done, shell.run("show", run["runId"])):
         assert "The request, in the requester's words" in shown.words
