@@ -232,4 +232,5 @@ async def test_who_answers_may_make_the_calls_that_the_answer_goes_into(
         with pytest.raises(NotAnApprover):
             await desk.answer(card, {"name": "b"}, porter)
         await desk.answer(card, {"name": "a"}, BOB)
+        await desk.rest(run["runId"])
         assert (await desk.card(run["runId"]))["toolInput"]["record"] == "a"
