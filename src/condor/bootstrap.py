@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from condor.core.errors import NotAllowed, StaleSuspension
+from condor.core.errors import StaleSuspension
 from condor.core.recovery import limits_from
 from condor.core.recovery.limits import BY_NAME
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent
@@ -29,6 +29,7 @@ from condor.pump.phases.edit_call import EditCall
 from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.segment import PumpPorts
 from condor.runtime import Run, Runtime, edge, run_snapshot
+from condor.runtime.access import check_stop
 from condor.runtime.brought import Brought
 from condor.runtime.hub import EventHub
 from condor.runtime.kernel_desk import KernelDesk
@@ -312,10 +313,10 @@ class Condor(Readings, Brought, ToolShelf):
         """Stop a run; open cards are withdrawn, what is in flight finishes.
 
         Raises:
-            UnknownId, RunNotSuspendedError, NotAllowed, RefusedInput: nothing was changed.
+            UnknownId: there is none, or none that this principal may know of; nothing was changed.
+            RunNotSuspendedError, NotAllowed, RefusedInput: nothing was changed.
         """
-        if principal.kind == "person" and "auditor" in principal.roles:
-            raise NotAllowed(f"{principal.name} is auditor, a role that decides nothing")
+        await check_stop(self._stored(), principal, run_id)
         edge.check_reason(reason)
         await self._running().stop(run_id, principal, reason)
 

@@ -222,10 +222,10 @@ async def test_a_run_can_be_stopped_while_it_is_planned(tmp_path: Path, ledger: 
     async with open_desk(tmp_path / "home", write_tool(ledger), planner=planner) as desk:
         run = await desk.condor.start("write x to a", principal=ANN)
         await asyncio.sleep(0)
-        await desk.condor.stop(run.id, principal=BOB, reason="too slow")
+        await desk.condor.stop(run.id, principal=ANN, reason="too slow")
         end = await desk.rest(run.id)
         assert (end["status"], end["steps"]) == ("aborted", [])
-        assert end["closing"] == "The run was stopped by Bob Ode (too slow)."
+        assert end["closing"] == "The run was stopped by Ann Ito (too slow)."
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from condor import (
 )
 from condor.core.errors import RunNotSuspendedError
 from condor.testing import ActAt
-from tests.pump.desk import BOB, CAT, PATIENCE_S, call, open_desk, read_tool, write_tool
+from tests.pump.desk import ANN, BOB, CAT, PATIENCE_S, call, open_desk, read_tool, write_tool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -174,7 +174,7 @@ async def test_a_stop_while_the_run_closes(tmp_path: Path, ledger: Ledger) -> No
         writer.faults.arm()
         other = asyncio.create_task(desk.run(call("a", "book.read")))
         await writer.held()
-        stopping = asyncio.create_task(desk.condor.stop(run_id, principal=BOB, reason="enough"))
+        stopping = asyncio.create_task(desk.condor.stop(run_id, principal=ANN, reason="enough"))
         await turns()
         gate.set()
         await turns()
@@ -182,7 +182,7 @@ async def test_a_stop_while_the_run_closes(tmp_path: Path, ledger: Ledger) -> No
         await stopping
         end = await desk.rest(run_id)
         assert end["status"] == "aborted"
-        assert end["closing"].startswith("The run was stopped by Bob Ode (enough).")
+        assert end["closing"].startswith("The run was stopped by Ann Ito (enough).")
         assert (await other)["status"] == "succeeded"
 
 

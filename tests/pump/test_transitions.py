@@ -15,7 +15,7 @@ from condor.core.run import RUN_TRANSITIONS, check_transition
 from condor.pump import leaf_runner, segment
 from condor.pump.phases import admit, fail
 from condor.pump.phases import plan as plan_phase
-from tests.pump.desk import ANN, BOB, call, open_desk, write_tool
+from tests.pump.desk import ANN, call, open_desk, write_tool
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -78,7 +78,7 @@ async def _bug_while_planning(world: World, desk: Desk) -> None:
 async def _stopped_while_planning(world: World, desk: Desk) -> None:
     world.plan = None
     run = await desk.condor.start("write", principal=ANN)
-    await desk.condor.stop(run.id, principal=BOB)
+    await desk.condor.stop(run.id, principal=ANN)
     await desk.rest(run.id)
 
 

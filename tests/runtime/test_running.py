@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from condor import HitlTier, PolicyClass, Principal, ToolContext, tool
-from condor.core.errors import StoreUnavailable, UnknownId
+from condor.core.errors import NotAllowed, StoreUnavailable, UnknownId
 from condor.runtime import tending
 from condor.testing import FailDisk
 from tests.pump.desk import ANN, BOB, ROBOT, call, open_desk, read_tool, write_tool
@@ -130,14 +130,14 @@ async def test_stop_while_an_effect_is_in_flight(tmp_path: Path, ledger: Ledger)
             autonomy="autonomous",
         )
         await inside.wait()
-        await desk.condor.stop(run_id, principal=BOB)
+        await desk.condor.stop(run_id, principal=ANN)
         assert (await desk.condor.show(run_id))["status"] == "executing"
         await desk.condor.stop(run_id, principal=ANN)  # it is being stopped already
         gate.set()
         end = await desk.rest(run_id)
         assert (end["status"], [entry.record for entry in ledger.entries()]) == ("aborted", ["a"])
         assert end["closing"].splitlines() == [
-            "The run was stopped by Bob Ode.",
+            "The run was stopped by Ann Ito.",
             "slow.write: done.",
             "⚠ Not executed: “book.write” was not reached.",
         ]
@@ -145,17 +145,29 @@ async def test_stop_while_an_effect_is_in_flight(tmp_path: Path, ledger: Ledger)
 
 
 async def test_stop_takes_a_run_that_exists(tmp_path: Path, ledger: Ledger) -> None:
-    """An unknown run is nobody's; an auditor stops nothing; a program may stop what it started."""
+    """An unknown run is nobody's; an auditor stops nothing; a program may stop what it started.
+
+    To another program it is not there; who has the process and names nobody stops it.
+    """
     auditor = Principal(id="aud", roles=frozenset({"auditor"}))
     async with open_desk(tmp_path / "home", write_tool(ledger)) as desk:
         with pytest.raises(UnknownId):
             await desk.condor.stop("run_none")
         run = await desk.run(WRITE, principal=ROBOT)
-        with pytest.raises(Exception, match="decides nothing"):
+        with pytest.raises(NotAllowed, match="decides nothing"):
             await desk.condor.stop(run["runId"], principal=auditor)
+        for stranger in (
+            Principal(id="other", kind="program", roles=BOB.roles),
+            Principal(id="local", kind="program"),
+        ):
+            with pytest.raises(UnknownId):
+                await desk.condor.stop(run["runId"], principal=stranger)
         assert await desk.condor.show(run["runId"]) == run
         await desk.condor.stop(run["runId"], principal=ROBOT)
         assert (await desk.rest(run["runId"]))["status"] == "aborted"
+        theirs = await desk.run(WRITE, principal=ANN)
+        await desk.condor.stop(theirs["runId"])
+        assert (await desk.rest(theirs["runId"]))["status"] == "aborted"
 
 
 async def test_closing_a_process_lets_effects_in_flight_finish(tmp_path: Path, ledger: Ledger) -> None:

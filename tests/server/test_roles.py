@@ -15,6 +15,8 @@ from condor.testing import SeededClock
 from tests.server.support import House, card_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import httpx
 
 #: Nobody; Ann, who asked; Ben, of her role; Cleo, who may answer; Dora, of another role; auditor; admin; a
@@ -131,6 +133,15 @@ async def test_who_may_what(house: House, operation: str) -> None:
     assert await row_of(house, operation) == dict(zip(WHO, TABLE[operation], strict=True))
 
 
+def planted_hole(planted: str) -> Callable[..., object]:
+    """What says yes to everybody in the place of a check."""
+
+    async def unasked(*_: object) -> None:
+        pass
+
+    return unasked if planted == "check_stop" else lambda *_: True
+
+
 @pytest.mark.parametrize(
     ("planted", "operation"),
     [
@@ -144,9 +155,15 @@ async def test_a_planted_hole_is_found(
     house: House, monkeypatch: pytest.MonkeyPatch, planted: str, operation: str
 ) -> None:
     """The table is not blind: where a check always says yes, a row differs."""
-    for module in ("access", "routes.runs", "routes.audit", "routes.suspensions"):
-        named = f"condor.server.{module}.{planted}"
-        monkeypatch.setattr(named, lambda *_: True, raising=False)
+    for module in (
+        "runtime.access",
+        "bootstrap",
+        "server.routes.runs",
+        "server.routes.audit",
+        "server.routes.suspensions",
+    ):
+        named = f"condor.{module}.{planted}"
+        monkeypatch.setattr(named, planted_hole(planted), raising=False)
     assert await row_of(house, operation) != dict(zip(WHO, TABLE[operation], strict=True))
 
 

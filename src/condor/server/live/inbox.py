@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Final
 from condor.core.errors import StoreUnavailable
 from condor.core.run import TERMINAL
 from condor.ports.encoding import encode
+from condor.runtime.access import cards_of, may_read, standing_of
 from condor.runtime.snapshot import WIRE_VERSION
-from condor.server.access import cards_of, may_read, standing_of
 from condor.server.live.feed import Queue
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from condor.bootstrap import Condor
     from condor.core.run import Principal
-    from condor.server.access import Standing
+    from condor.runtime.access import Standing
 
 _log = logging.getLogger("condor.server")
 

@@ -14,7 +14,7 @@ from condor.core.errors import AlreadyDecided, AnswerRefused, CondorError, RunNo
 from condor.core.frames.ag_ui import AgUi
 from condor.core.ids import short_token
 from condor.core.run import RunStatus
-from condor.server.access import cards_of, check_session
+from condor.runtime.access import cards_of, check_session
 from condor.server.answers import answers, body_of
 from condor.server.edge import Here, SignedIn
 from condor.server.live import EventStream, Feed, Rest, sse_data, telling, titles_of, told_events

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter, Request, Response
 
 from condor.core.errors import AnswerRefused, CondorError, NotAnApprover, UnknownId
-from condor.server.access import readable_run
+from condor.runtime.access import readable_run
 from condor.server.answers import accepted, answers, body_of
 from condor.server.edge import Here, SignedIn
 from condor.server.problems import code_of

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Query, Request, Response
 from condor.core.audit import DECISIONS
 from condor.core.errors import NotAllowed, RefusedInput
 from condor.ports.store import AuditFilter
+from condor.runtime.access import readable_run, reads_all
 from condor.runtime.snapshot import WIRE_VERSION, audit_json, verdict_json
-from condor.server.access import readable_run, reads_all
 from condor.server.answers import answers, json_answer
 from condor.server.edge import Here, SignedIn
 from condor.server.pages import Limit, next_link

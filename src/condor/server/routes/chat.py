@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request, Response
 from condor.core.errors import UnknownId
 from condor.core.ids import short_token
 from condor.core.run import TERMINAL
-from condor.server.access import check_session, readable_run
+from condor.runtime.access import check_session, readable_run
 from condor.server.answers import answers, body_of
 from condor.server.edge import Here, SignedIn, Streaming
 from condor.server.problems import Refused

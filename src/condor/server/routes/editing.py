@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Header, Request, Response
 
-from condor.server.access import readable_card
+from condor.runtime.access import readable_card
 from condor.server.answers import answers, body_of, json_answer
 from condor.server.edge import Here, SignedIn
 from condor.server.reading import read_model

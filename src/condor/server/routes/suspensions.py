@@ -11,8 +11,8 @@ from condor.core.suspend import Origin, ReasonCode
 from condor.ports.cards import CardFilter, CardOrder, SuspensionStatus
 from condor.pump.phases.suspend_resume import may_not_answer
 from condor.runtime import suspension_json
+from condor.runtime.access import readable_card, readable_run, reads_all
 from condor.runtime.inbox import checked_filter
-from condor.server.access import readable_card, readable_run, reads_all
 from condor.server.answers import answers, json_answer
 from condor.server.edge import Here, SignedIn
 from condor.server.pages import Limit, next_link
