@@ -136,6 +136,31 @@ async def test_secrets_are_masked_on_cards_but_bound_by_hash(tmp_path: Path, led
         assert (hashes[0] != hashes[1], [cfg["db"]["password"] for cfg in got]) == (True, ["x", "y"])
 
 
+async def test_secrets_are_masked_in_the_whole_snapshot(tmp_path: Path, ledger: Ledger) -> None:
+    """Plan, graph, arguments and results, by key and inside texts; what the tool gets is raw."""
+    got: list[object] = []
+
+    @tool("job.run", policy_class=PolicyClass.READ)
+    async def job(ctx: ToolContext, cfg: dict[str, Any], note: str) -> dict[str, Any]:
+        got.append((cfg, note))
+        return {"pwd": "ZZSECRET", "said": [note]}
+
+    async with open_desk(tmp_path / "home", job) as desk:
+        note = "use pg://app:ZZSECRET@db, token: ZZSECRET"
+        cfg = {"authorization": "ZZSECRET", "user": "u"}
+        step = call("j", "job.run", cfg=cfg, note=note, title="with password=ZZSECRET")
+        shown: Any = await desk.run(step)
+        assert got == [(cfg, note)]
+        assert "ZZSECRET" not in json.dumps({**shown, "closing": None})
+        (told,) = shown["steps"]
+        assert told["result"] == {"pwd": "•••", "said": ["use pg://app:•••@db, token: •••"]}
+        assert told["title"] == "with password=•••"
+        assert shown["plan"]["steps"][0]["args"]["cfg"] == {"authorization": "•••", "user": "u"}
+        stored = await desk.condor._stored().load(shown["runId"])
+        assert stored is not None
+        assert b"ZZSECRET" in stored.payloads["plan"]
+
+
 async def test_history_holds_no_record_data(tmp_path: Path, ledger: Ledger) -> None:
     """B09: a canary in arguments, answers, reasons and results stands in payloads only."""
     canary = "ZZCANARY-7731"

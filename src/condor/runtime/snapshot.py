@@ -1,6 +1,6 @@
 """A run as one JSON object: what GET /api/runs/{runId} and ``condor show --json`` give.
 
-Pure projection of what is stored; an erased payload leaves its place empty.
+Pure projection of what is stored, secrets masked; an erased payload leaves its place empty.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any
 
-from condor.core.frames.masking import masked
+from condor.core.frames.masking import masked, masked_text
 from condor.core.plan.revision import latest_graph
 from condor.core.recovery import DEFAULT_LIMITS, GATE_RULES, LIMITS, ledger_from_json
 from condor.core.run import TERMINAL
@@ -59,7 +59,7 @@ def suspension_json(row: SuspensionRow, payloads: Mapping[str, bytes]) -> dict[s
         found["decidedAt"] = row.decided_at
         found["decidedByDisplay"] = answer.get("by", {}).get("display") or row.decided_by
         if isinstance(answer.get("body"), dict) and answer["body"].get("reason"):
-            found["reason"] = answer["body"]["reason"]
+            found["reason"] = masked(answer["body"]["reason"])
         if "edit" in answer:
             found["edit"] = masked(answer["edit"])
     return found
@@ -75,7 +75,7 @@ def run_snapshot(stored: StoredRun, limits: Limits = DEFAULT_LIMITS) -> dict[str
     requester = decode(run.requester)
     closing = _payload(payloads, "closing") or {}
     suspensions = [suspension_json(row, payloads) for row in stored.suspensions]
-    graph = _payload(payloads, latest_graph(payloads) or "graph")
+    graph = masked(_payload(payloads, latest_graph(payloads) or "graph"))
     return {
         "v": WIRE_VERSION,
         "runId": run.run_id,
@@ -88,7 +88,7 @@ def run_snapshot(stored: StoredRun, limits: Limits = DEFAULT_LIMITS) -> dict[str
         "createdAt": run.created_at,
         "updatedAt": run.updated_at,
         "request": request_of(payloads),
-        "plan": _payload(payloads, "plan"),
+        "plan": masked(_payload(payloads, "plan")),
         "graph": graph,
         "steps": _steps(stored, graph),
         "suspensions": suspensions,
@@ -120,7 +120,7 @@ def request_of(payloads: Mapping[str, bytes]) -> str | None:
     """The words that a run was asked in; None for a plan, and where they were erased or are damaged."""
     found = _payload(payloads, "request")
     text = found.get("text") if isinstance(found, dict) else None
-    return text if isinstance(text, str) else None
+    return masked_text(text) if isinstance(text, str) else None
 
 
 def audit_json(row: AuditRow) -> dict[str, Json]:
@@ -242,9 +242,9 @@ def _step(
         found["args"] = masked(called["args"])
     result = _payload(payloads, f"result:{own}")
     if result is not None:
-        found["result"] = result.get("value")
+        found["result"] = masked(result.get("value"))
         if result.get("message"):
-            found["message"] = result["message"]
+            found["message"] = masked(result["message"])
     return found
 
 

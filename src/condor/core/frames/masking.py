@@ -1,6 +1,7 @@
-"""Secrets are masked wherever a call is shown: on cards, in streams, in listings.
+"""Secrets are masked wherever a call is shown: on cards, in streams, in snapshots, in listings.
 
-Law: a key that names a secret hides its value at any depth. What is stored, hashed and run stays raw.
+Law 1: a key that names a secret hides its value at any depth. What is stored, hashed and run stays raw.
+Law 2: inside a text, what follows ``password=`` and its like is hidden, and the password of an address.
 """
 
 from __future__ import annotations
@@ -13,13 +14,25 @@ if TYPE_CHECKING:
     from condor.core.ids import Json
 
 MASK = "•••"
-_SECRET = re.compile(r"pass(word|wd|phrase)|secret|token|api_?key|credential|private_?key", re.IGNORECASE)
+_WORDS = r"pass(?:word|wd|phrase)|pwd|secret|token|api[_-]?key|private[_-]?key"
+_SECRET = re.compile(rf"{_WORDS}|credential|^(?:proxy[_-]?)?authorization$", re.IGNORECASE)
+#: ``password=…``, ``token: …``, ``"api_key": "…"``, ``Authorization: Bearer …``: what follows, in its quotes
+#: or to the next space or separator. A word without ``=`` or ``:`` behind it is prose, and so is an
+#: authorization without its scheme: insurers give those.
+_SAID = re.compile(
+    rf"((?:{_WORDS})[a-z0-9_-]{{0,32}}\\?[\"']?\s{{0,4}}[=:]\s{{0,4}}(?:(?:bearer|basic)\s{{1,4}})?"
+    r"|authorization\\?[\"']?\s{0,4}[=:]\s{0,4}\\?[\"']?(?:bearer|basic|digest)\s{1,4})"
+    r"(\\?[\"'])?(?:(?<=\")[^\"\\]*|(?<=')[^'\\]*|[^\s,;&\"'\\]+)",
+    re.IGNORECASE,
+)
+#: The password of ``scheme://user:password@host``, up to the last ``@``: a password may hold one.
+_IN_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]{0,31}://[^\s/:@]{0,256}:)[^\s/]{1,1024}@", re.IGNORECASE)
 
 
 def masked(value: Json) -> Json:
-    """``value`` with every member whose key names a secret replaced, at any depth."""
+    """``value`` with every member whose key names a secret replaced, at any depth, and secrets in texts."""
     if isinstance(value, str):
-        return value
+        return masked_text(value)
     if isinstance(value, Mapping):
         return {
             key: MASK if isinstance(key, str) and _SECRET.search(key) and item is not None else masked(item)
@@ -28,3 +41,12 @@ def masked(value: Json) -> Json:
     if isinstance(value, list | tuple):
         return [masked(item) for item in value]
     return value
+
+
+def masked_text(text: str) -> str:
+    """A text with the secrets in it replaced."""
+    if "://" in text:
+        text = _IN_ADDRESS.sub(rf"\g<1>{MASK}@", text)
+    if "=" in text or ":" in text:
+        text = _SAID.sub(lambda found: f"{found[1]}{found[2] or ''}{MASK}", text)
+    return text

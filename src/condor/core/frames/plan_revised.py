@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from condor.core.frames.masking import masked_text
 from condor.core.outcome import StepStatus
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ class PlanView:
     def title_of(self, step_id: str, tool: str) -> str:
         """What a person calls a step: the plan's title, else the tool's, else nothing."""
         title = self._nodes.get(step_id, {}).get("title")
-        return str(title) if title else self._titles.get(tool, "")
+        return masked_text(str(title)) if title else self._titles.get(tool, "")
 
     def news(self) -> dict[str, Json] | None:
         """``{"revision", "steps": [{"id", "title", "status", "deps"}]}``; None if nothing changed since.

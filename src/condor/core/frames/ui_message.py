@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from condor.core.frames.masking import masked
+from condor.core.frames.masking import masked, masked_text
 from condor.core.frames.plan_revised import PlanView, plan_revised_data
 from condor.core.outcome import FULFILLED, StepStatus
 from condor.core.run import TERMINAL, EventKind, RunEvent, RunStatus
@@ -322,13 +322,13 @@ def _why(status: StepStatus, code: str, result: Mapping[str, Any] | None) -> str
         return f"it is not known whether this happened ({code})"
     if result is None:
         return f"{status} ({code}); the details were erased"
-    said = str(result.get("message") or code or "no reason was given")
+    said = masked_text(str(result.get("message") or code or "no reason was given"))
     return f"skipped: {said}" if status is StepStatus.SKIPPED else said
 
 
 def _shown(result: Mapping[str, Any]) -> Json:
     """What the post-tool stage shows of a result."""
-    return result["shown"] if "shown" in result else result.get("value")
+    return masked(result["shown"] if "shown" in result else result.get("value"))
 
 
 def _text_id(event: RunEvent) -> str:
