@@ -65,6 +65,10 @@ class Screen:
         """One line of a result; wrapped at words, never cut."""
         self.out.print(said(text, style), soft_wrap=not self.out.is_terminal)
 
+    def whole(self, text: str) -> None:
+        """One line of a result that is copied or clicked, a link: only the terminal may fold it."""
+        self.out.print(said(text), soft_wrap=True)
+
     def blank(self) -> None:
         """An empty line between results."""
         self.out.print()

@@ -171,13 +171,13 @@ def _say(screen: Screen, place: Place, served: Served, mode: AuthMode, *, opens:
     from condor.cli.browser import open_console
     from condor.cli.home import home_words
 
-    screen.line(f"Condor serves {place.path} at {served.site.url} (API: {served.site.url}/api/v1)")
+    screen.whole(f"Condor serves {place.path} at {served.site.url} (API: {served.site.url}/api/v1)")
     if mode == "tokens":
-        screen.line(f"Programs sign in with tokens: condor token create --name NAME{home_words(place.path)}")
+        screen.whole(f"Programs sign in with tokens: condor token create --name NAME{home_words(place.path)}")
     else:
         screen.line("On this machine alone. Sign in as one of them; each link counts once:")
         for who, link in served.links:
-            screen.line(f"  {who}: {link}")
+            screen.whole(f"  {who}: {link}")
     if opens and screen.interactive and open_console(served.own_link):
         screen.line(f"Your browser opens the console as {served.links[0][0]}.")
     screen.line("Stop it with Ctrl-C.")
