@@ -233,3 +233,42 @@ def check_closing(end: Any) -> None:
             assert f"Step {step['id'][1:]}: done." in end["closing"].split("\n")
     assert end["closing"].count("⚠") == len(end["notices"])
     assert end["status"] == "succeeded" if not left else end["status"] != "succeeded"
+
+
+async def test_a_run_that_changed_something_has_not_simply_failed(tmp_path: Path, ledger: Ledger) -> None:
+    """The record was written, and what hung on it was declined: done in part, and both are said."""
+    steps = (
+        call("w", "book.write", record="a", value="x"),
+        call("v", "book.write", after=["w"], record="b", value="y", on_deny="skip"),
+    )
+    async with open_desk(tmp_path / "home", write_tool(ledger)) as desk:
+        run = await desk.run(*steps)
+        await desk.approve(await desk.card(run["runId"]))
+        await desk.rest(run["runId"])
+        await desk.deny(await desk.card(run["runId"]))
+        end = await desk.rest(run["runId"])
+        assert (end["status"], ledger.count()) == ("degraded", 1)
+
+
+async def test_a_stand_in_that_fails_hides_nothing_that_was_asked_for(tmp_path: Path) -> None:
+    """The plan's own call and what was to stand in for it are both named."""
+    notice = compose_closing(
+        ClaimEvidence(
+            steps=(
+                StepEvidence(
+                    step_id="s",
+                    tool="task.create",
+                    noun="the task",
+                    effectful=True,
+                    status=StepStatus.FAILED,
+                    message="it did not answer",
+                    instead_of="the lab order",
+                    instead_why="it was down.",
+                ),
+            )
+        )
+    ).notices[0]
+    assert notice.text == (
+        "⚠ Not completed: the lab order was not done (it was down), and the task, which was to stand in for "
+        "it, failed: it did not answer."
+    )

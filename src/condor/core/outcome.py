@@ -16,7 +16,7 @@ from condor.core.errors import RecordMoved, ToolError
 from condor.core.ids import Json, canonical_json, exact_word
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 
 #: A reason is a word of a closed shape, because it stands in the history, which holds no record data.
@@ -241,15 +241,18 @@ def classify_step_outcome(returned: object, *, effectful: bool) -> StepOutcome |
 RunEnd = Literal["succeeded", "degraded", "failed"]
 
 
-def run_end(statuses: Mapping[str, StepStatus], sinks: Sequence[str]) -> RunEnd:
+def run_end(statuses: Mapping[str, StepStatus], sinks: Sequence[str], effects: Iterable[str] = ()) -> RunEnd:
     """How a run ends that nobody stopped.
 
-    ``succeeded`` when every step did; ``failed`` when nothing at the end of the graph was reached
-    (what was asked for did not happen); ``degraded`` between the two.
+    ``succeeded`` when every step did; ``failed`` when nothing at the end of the graph was reached and nothing
+    was changed on the way (what was asked for did not happen); ``degraded`` between the two.
+
+    Args:
+        effects: the steps that are no reads.
     """
     if all(status is StepStatus.SUCCEEDED for status in statuses.values()):
         return "succeeded"
-    if any(statuses[sink] in FULFILLED for sink in sinks):
+    if any(statuses[step] in FULFILLED for step in (*sinks, *effects)):
         return "degraded"
     return "failed"
 

@@ -81,6 +81,10 @@ def explained(step: StepEvidence) -> tuple[str, str]:
             "not-completed",
             f"{ended(f'it is not known whether {noun} happened{detail}')} Check the record.",
         )
+    if step.status is StepStatus.FAILED and step.instead_of:
+        why = f" ({unended(step.instead_why)})" if step.instead_why else ""
+        asked = f"{step.instead_of} was not done{why}"
+        return "not-completed", ended(f"{asked}, and {noun}, which was to stand in for it, failed{detail}")
     if step.status is StepStatus.FAILED:
         return "not-completed", ended(f"{noun} failed{detail}")
     if step.status is StepStatus.DEGRADED and step.instead_of:

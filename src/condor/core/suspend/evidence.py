@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from condor.core.ids import Digest, Json, digest_of
-from condor.core.outcome import InputField
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from condor.core.outcome import InputField
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +30,8 @@ class CardEvidence:
     context: tuple[Mapping[str, Json], ...] = ()
     #: ``Type/id`` of every record the call would write → its version as shown.
     versions: Mapping[str, str] = field(default_factory=dict)
-    #: What this state of the record makes necessary (a critical alert's reason): names of arguments, or fields
-    #: of their own for what the tool takes no argument for; their answers stand in ``ToolContext.answers``.
+    #: What this state of the record makes necessary (a critical alert's reason): names of arguments, or
+    #: fields for what the tool takes no argument for, whose answers stand in ``ToolContext.answers``.
     requires: tuple[str | InputField, ...] = ()
 
     def to_json(self) -> dict[str, Json]:

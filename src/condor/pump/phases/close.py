@@ -72,7 +72,8 @@ def stage_end(
         stage_withdrawals(segment, moves)
         _drop_open_steps(segment, moves)
     prose = prose or told_before(segment)
-    closing = guard_closing(evidence_of(segment), prose.text, whole=prose.whole)
+    evidence = evidence_of(segment)
+    closing = guard_closing(evidence, prose.text, whole=prose.whole)
     segment.ports.faults("closing.composed")
     _stage_text(segment, closing, moves)
     if halt is not None and halt["cause"] == "breaker":
@@ -84,7 +85,9 @@ def stage_end(
     else:
         # INVARIANT: a run without a halt closes only after its plan was dispatched.
         assert state.graph is not None, "close without a graph"
-        status = RunStatus(run_end({str(k): v for k, v in state.statuses.items()}, state.graph.sinks))
+        effects = [step.step_id for step in evidence.steps if step.effectful]
+        statuses = {str(step_id): step_status for step_id, step_status in state.statuses.items()}
+        status = RunStatus(run_end(statuses, state.graph.sinks, effects))
         cause = "nothing-reached" if status is RunStatus.FAILED else "nothing-left"
     _stage_terminal(segment, moves, status, cause)
     return status, cause
