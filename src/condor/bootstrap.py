@@ -14,7 +14,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from condor.core.errors import StaleSuspension
 from condor.core.recovery import limits_from
 from condor.core.recovery.limits import BY_NAME
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent
@@ -23,13 +22,12 @@ from condor.ports.clock import SystemClock, timestamp
 from condor.ports.faults import Faults, no_faults
 from condor.ports.messages import no_processors
 from condor.ports.packs import OpenedPack, Pack, PackSetup
-from condor.ports.store import CardFilter
 from condor.pump.phases.admit import StartRun
 from condor.pump.phases.edit_call import EditCall
-from condor.pump.phases.suspend_resume import ResumeRun
 from condor.pump.segment import PumpPorts
 from condor.runtime import Run, Runtime, edge, run_snapshot
 from condor.runtime.access import check_stop
+from condor.runtime.answering import Answering
 from condor.runtime.brought import Brought
 from condor.runtime.hub import EventHub
 from condor.runtime.kernel_desk import KernelDesk
@@ -60,7 +58,7 @@ _log = logging.getLogger(__name__)
 _GRACE_S = 10.0
 
 
-class Condor(Readings, Brought, ToolShelf):
+class Condor(Answering, Readings, Brought, ToolShelf):
     """One process of Condor: ``async with Condor(tools=[…]) as condor: …``."""
 
     def __init__(
@@ -265,25 +263,6 @@ class Condor(Readings, Brought, ToolShelf):
             quoted=edge.quoted_of(quoted or {}),
         )
         return await running.start(replace(wanted, claim=edge.claim_of(key, wanted)))
-
-    async def resume(
-        self, run_id: str | None, suspend_id: str, data: object, *, principal: Principal = LOCAL_PERSON
-    ) -> None:
-        """Answer a card; the run goes on in the background.
-
-        Raises:
-            UnknownId, AnswerRefused: its subclass says why; nothing was changed.
-            StaleSuspension: nothing ran; a new card shows what would run now.
-        """
-        runtime = self._running()
-        wanted = ResumeRun(run_id=run_id, suspend_id=suspend_id, data=data, principal=principal)
-        accepted = await runtime.resume(wanted)
-        if accepted.stale is None:
-            return
-        await runtime.wait(accepted.run_id)
-        newer = await self._stored().suspensions(CardFilter(status="pending", run_id=accepted.run_id))
-        fresh = next((row.suspend_id for row in newer if row.step_id == accepted.step_id), None)
-        raise StaleSuspension(accepted.stale, next_suspend_id=fresh)
 
     async def edit(
         self,

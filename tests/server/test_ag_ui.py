@@ -91,6 +91,30 @@ async def test_every_open_interrupt_is_covered_or_none_is_answered(house: House)
     assert events[-1]["outcome"] == {"type": "success"}
 
 
+async def test_one_bad_answer_consumes_no_card(house: House) -> None:
+    """Each answer is checked before any is taken: an id, a payload, a right, wherever it stands."""
+    cleo = await house.signed_in("cleo")
+    plan = {"steps": [*refund()["steps"], step("n", "shop.note", text="late")]}
+    run = await house.parked("cleo", plan=plan, sessionId="thread-1")
+    first, second = ({"id": card["suspendId"]} for card in run["suspensions"])
+    no = {"approved": False}
+    for resume, code in (
+        ([yes(first), yes(second), yes({"id": "sus_never"})], "not_found"),
+        ([yes(first, no), yes(second), yes({"id": "zzz"})], "not_found"),
+        ([yes(first), yes(second, {"approved": "true"})], "invalid_answer"),
+        ([yes(second, {"x": 1}), yes(first)], "invalid_answer"),
+        ([yes(first, no), yes(second, [7])], "invalid_answer"),
+    ):
+        events = told(await cleo.post("/agui", json=post(resume=resume)))
+        assert (events[-1]["type"], events[-1]["code"]) == ("RUN_ERROR", code)
+        assert "taken before it" not in events[-1]["message"]
+        now = (await cleo.get(f"/api/runs/{run['runId']}")).json()
+        assert (now["status"], now["suspensions"]) == ("suspended", run["suspensions"])
+    assert house.shop.ledger.count() == 0
+    events = told(await cleo.post("/agui", json=post(resume=[yes(first), yes(second)])))
+    assert events[-1]["outcome"] == {"type": "success"}
+
+
 @pytest.mark.parametrize("text", ["refund A-1", "find B-2", ""])
 async def test_a_post_that_answers_nothing_gets_an_error(house: House, text: str) -> None:
     """Never the card again, and no second run behind it."""

@@ -27,6 +27,7 @@ from condor.ports.encoding import decode
 from condor.ports.store import Conflict
 from condor.pump.loop import drive
 from condor.pump.phases.admit import StartRun, admit
+from condor.pump.phases.answer_check import check_answer
 from condor.pump.phases.dispatch import dispatch
 from condor.pump.phases.edit_call import EditCall, Edited, edit_call
 from condor.pump.phases.fail import end_failed, readable
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Sequence
 
     from condor.core.ids import RunId, SessionId, SuspendId
+    from condor.core.suspend import Answer
     from condor.ports.dispatcher import Dispatcher
     from condor.ports.store import Claimed, RequestClaim, StoredRun, SuspensionRow
     from condor.runtime.hub import EventHub
@@ -140,6 +142,14 @@ class Runtime:
         if accepted.segment is None:
             self._wake(accepted.run_id)
         return accepted, accepted.segment
+
+    async def check_answer(self, wanted: ResumeRun) -> Answer:
+        """The answer as it would be taken; nothing of it is stored.
+
+        Raises:
+            UnknownId, AnswerRefused: as ``resume`` would.
+        """
+        return await self._in_time(wanted.suspend_id, check_answer(wanted, self._ports))
 
     async def edit(self, wanted: EditCall) -> SuspendId:
         """Take one edit of a call on its card; the card with which the edited call asks.

@@ -76,7 +76,7 @@ async def answer(resume: ResumeRun, ports: PumpPorts) -> Accepted:
     for _ in range(_RACES_MAX):
         stored, row = await find_card(resume, ports)
         state = await readable_state(stored, ports)
-        reading = _read(resume, state, row)
+        reading = read_answer(resume, state, row)
         await check_right(resume, state, row, ports)
         check_open(state, row)
         segment = Segment(state, ports)
@@ -144,7 +144,8 @@ async def _reject(
     )
 
 
-def _read(resume: ResumeRun, state: RunState, row: SuspensionRow) -> Answer:
+def read_answer(resume: ResumeRun, state: RunState, row: SuspensionRow) -> Answer:
+    """The answer, of exactly the card's shape."""
     reason = read_reason_code(row.reason_code)
     schema: Mapping[str, object] = resume_schema(reason)
     if reason is ReasonCode.CLARIFICATION:
@@ -247,7 +248,7 @@ async def _decide(segment: Segment, row: SuspensionRow, given: Answer, principal
     """Win the compare-and-set; what follows from the answer stands in the same unit."""
     state, ports = segment.state, segment.ports
     moves = Staging()
-    drift = _drift(segment, row) if given.approved else None
+    drift = drift_of(segment, row) if given.approved else None
     decision: SuspensionStatus = "superseded" if drift is not None else _status(given)
     moves.decide.append(Decide(suspend_id=row.suspend_id, status=decision, decided_by=principal.id))
     body = {"body": given.body, "by": principal.to_json(), "at": ports.at()}
@@ -283,7 +284,7 @@ def _status(given: Answer) -> SuspensionStatus:
     return "answered"
 
 
-def _drift(segment: Segment, row: SuspensionRow) -> str | None:
+def drift_of(segment: Segment, row: SuspensionRow) -> str | None:
     """Why the card is no longer what would run; None when it is. Record drift shows at execution."""
     if row.origin == Origin.PLAN_MUTATION:
         return _edit_drift(segment.state, row)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 
-from condor.core.errors import AlreadyDecided, AnswerRefused, CondorError, RunNotSuspendedError
+from condor.core.errors import AlreadyDecided, CondorError, RunNotSuspendedError
 from condor.core.frames.ag_ui import AgUi
 from condor.core.ids import short_token
 from condor.core.run import RunStatus
@@ -20,10 +20,12 @@ from condor.server.edge import Here, SignedIn
 from condor.server.live import EventStream, Feed, Rest, sse_data, telling, titles_of, told_events
 from condor.server.problems import Refused, code_of
 from condor.server.reading import read_model
-from condor.server.routes.answering import give
+from condor.server.routes.answering import check, give
 from condor.server.shapes import AgUiBody
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from condor.core.run import Principal
     from condor.ports.store import RunRow
     from condor.server.auth import Caller
@@ -104,28 +106,44 @@ def _words(content: Any) -> str:
 
 
 async def _answer_all(here: Edge, who: Principal, run: RunRow, given: list[AgUiAnswer]) -> None:
-    """Give every answer, in the order in which the cards were opened; all are there, or none is given."""
-    cards = await cards_of(here.condor.store, run.run_id)
-    is_open = [card.suspend_id for card in cards if card.status == "pending"]
+    """Give every answer, in the order in which the cards were opened.
+
+    All are there and each would be taken, or none is given.
+    """
     named = {answer.interrupt_id: answer for answer in given}
-    if len(named) != len(given):
-        raise _Unfit("invalid_input", "one interrupt is answered twice")
-    if any(answer.status == "cancelled" for answer in given):
-        raise _Unfit("invalid_input", "a cancelled interrupt is no answer: deny with payload.approved false")
-    if missing := [suspend_id for suspend_id in is_open if suspend_id not in named]:
-        raise _Unfit("interrupted", f"resume must cover every open interrupt; it lacks {', '.join(missing)}")
+    in_turn = await _covered(here, run, named, given)
+    try:
+        for suspend_id in in_turn:
+            await check(here, who, run.run_id, suspend_id, named[suspend_id].payload)
+    except (CondorError, Refused) as refusal:
+        raise _refused(refusal, []) from None
     taken: list[str] = []
-    for suspend_id in [*is_open, *sorted(named.keys() - set(is_open))]:
+    for suspend_id in in_turn:
         try:
             await give(here, who, run.run_id, suspend_id, named[suspend_id].payload)
         except (AlreadyDecided, RunNotSuspendedError) as refusal:
             if not taken:
                 raise _refused(refusal, taken) from None
             # An answer before it, a denial, has closed this card too.
-        except (AnswerRefused, CondorError, Refused) as refusal:
+        except (CondorError, Refused) as refusal:
             raise _refused(refusal, taken) from None
         else:
             taken.append(suspend_id)
+
+
+async def _covered(
+    here: Edge, run: RunRow, named: Mapping[str, AgUiAnswer], given: list[AgUiAnswer]
+) -> list[str]:
+    """The interrupts that are answered, in turn; every open one is among them."""
+    cards = await cards_of(here.condor.store, run.run_id)
+    is_open = [card.suspend_id for card in cards if card.status == "pending"]
+    if len(named) != len(given):
+        raise _Unfit("invalid_input", "one interrupt is answered twice")
+    if any(answer.status == "cancelled" for answer in given):
+        raise _Unfit("invalid_input", "a cancelled interrupt is no answer: deny with payload.approved false")
+    if missing := [suspend_id for suspend_id in is_open if suspend_id not in named]:
+        raise _Unfit("interrupted", f"resume must cover every open interrupt; it lacks {', '.join(missing)}")
+    return [*is_open, *sorted(named.keys() - set(is_open))]
 
 
 def _refused(refusal: Exception, taken: list[str]) -> _Unfit:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from condor.core.run import Principal
+    from condor.core.suspend import Answer
     from condor.server.edge import Edge
 
 router = APIRouter(prefix="/runs", tags=["answers"])
@@ -70,12 +71,23 @@ async def give(here: Edge, who: Principal, run_id: str, suspend_id: str, data: o
         await here.condor.resume(run_id, suspend_id, data, principal=who)
 
 
+async def check(here: Edge, who: Principal, run_id: str, suspend_id: str, data: object) -> Answer:
+    """The answer as it would be taken; nothing of it is stored.
+
+    Raises:
+        Refused: ``too_many_requests``.
+        UnknownId, AnswerRefused: why it would not.
+    """
+    with counted(here, who, taken=None):
+        return await here.condor.check_answer(run_id, suspend_id, data, principal=who)
+
+
 @contextmanager
-def counted(here: Edge, who: Principal, *, taken: str = "taken") -> Iterator[None]:
+def counted(here: Edge, who: Principal, *, taken: str | None = "taken") -> Iterator[None]:
     """Count what becomes of an answer; those that had no right to be given, against who gives them.
 
     Args:
-        taken: what it is counted as where it was taken.
+        taken: what it is counted as where it was taken; None: nothing was.
 
     Raises:
         Refused: ``too_many_requests``.
@@ -91,7 +103,8 @@ def counted(here: Edge, who: Principal, *, taken: str = "taken") -> Iterator[Non
     except CondorError:
         here.metrics.answer("error")
         raise
-    here.metrics.answer(taken)
+    if taken is not None:
+        here.metrics.answer(taken)
 
 
-__all__ = ["counted", "give", "router"]
+__all__ = ["check", "counted", "give", "router"]

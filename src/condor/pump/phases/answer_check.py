@@ -1,0 +1,49 @@
+"""Whether an answer would be taken as things stand: for edges that take several answers or none.
+
+Law: the checks of ``suspend_resume``, in its order, and nothing of the answer is stored. Who may not answer
+is audited here too, and a card whose time is over is closed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from condor.core.errors import SuspensionExpired
+from condor.pump.phases.halt import expire
+from condor.pump.phases.suspend_resume import (
+    ResumeRun,
+    check_open,
+    check_right,
+    drift_of,
+    find_card,
+    read_answer,
+    readable_state,
+)
+from condor.pump.segment import PumpPorts, Segment
+
+if TYPE_CHECKING:
+    from condor.core.suspend import Answer
+
+
+async def check_answer(resume: ResumeRun, ports: PumpPorts) -> Answer:
+    """The answer as it is read; between this and taking it, another answer may win.
+
+    Raises:
+        UnknownId: no such card (of this run).
+        AnswerRefused: its subclass says why.
+    """
+    stored, row = await find_card(resume, ports)
+    state = await readable_state(stored, ports)
+    reading = read_answer(resume, state, row)
+    await check_right(resume, state, row, ports)
+    check_open(state, row)
+    if row.expires_at is not None and row.expires_at <= ports.at():
+        await expire(row, ports)
+        raise SuspensionExpired(f"the card expired at {row.expires_at}; nothing was run")
+    if reading.approved:
+        # What drifted is asked anew when it is answered; that the tool is not here is refused now.
+        drift_of(Segment(state, ports), row)
+    return reading
+
+
+__all__ = ["check_answer"]
