@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -255,6 +256,35 @@ async def test_a_degraded_substitute_is_never_reported_as_done(tmp_path: Path, l
         )
 
 
+@pytest.mark.parametrize(
+    ("code", "tool"),
+    [
+        ("not_in_record", "one.order"),
+        ("bad_test", "one.order"),
+        ("refused", "one.order"),
+        (None, "two.order"),
+        ("record_unavailable", "two.order"),
+    ],
+)
+async def test_what_the_call_is_at_fault_for_is_not_put_to_another_tool(
+    tmp_path: Path, ledger: Ledger, code: str | None, tool: str
+) -> None:
+    """A patient who is not in the record is no outage: nothing stands in, and the cause is said."""
+
+    async def refuse(ctx: ToolContext, **_: object) -> None:
+        raise ToolError("Patient/none is not in the record", effect="none", code=code)
+
+    one = replace(order(ledger, "one.order"), function=refuse)
+    two = order(ledger, "two.order", fidelity="degraded")
+    async with open_desk(tmp_path / "home", one, two) as desk:
+        end = await desk.run(call("w", "one.order", record="a"), autonomy="autonomous")
+        assert end["steps"][0]["tool"] == tool
+        if tool == "one.order":
+            assert (end["status"], ledger.count()) == ("failed", 0)
+            assert end["closing"].endswith("“one.order” failed: Patient/none is not in the record.")
+            assert "plan.revised" not in [event["kind"] for event in await desk.events(end["runId"])]
+
+
 @pytest.mark.parametrize("other", [HitlTier.LOW, HitlTier.HIGH])
 async def test_a_high_tool_is_never_replaced(tmp_path: Path, ledger: Ledger, other: HitlTier) -> None:
     """A16: an approved high write that fails stays failed; no tool with the same end takes its place."""
@@ -424,7 +454,7 @@ async def test_denying_an_edit_skips_the_edit(tmp_path: Path) -> None:
         assert (end["status"], revised(events)) == ("degraded", [])
         assert pruned(events) == [("r", "skip.no-way", ["t"])]
         assert "one.read” failed: 503." in end["closing"]
-        assert end["steps"][0]["code"] == "injected"
+        assert end["steps"][0]["code"] == "unavailable"
 
 
 @pytest.mark.parametrize("end", ["stopped", "expired"])

@@ -30,7 +30,7 @@ from condor.core.recovery import (
     substitute_tool,
     tighten,
 )
-from condor.core.recovery.substitution import fidelity_of, way_of
+from condor.core.recovery.substitution import asks_for_another, fidelity_of, way_of
 from condor.core.run import EventKind
 from condor.core.suspend import Origin
 from condor.ports.deadline import Stragglers
@@ -189,7 +189,7 @@ async def _through_the_gate(segment: Segment, this: _Pass) -> Suspend | None:
 def _candidates(segment: Segment, this: _Pass) -> Sequence[CallFacts]:
     """Tools that may do it instead, best first; a read that asks for another way may also be asked again."""
     outcome, given = this.outcome, this.given
-    if outcome.status is not StepStatus.FAILED and not outcome.needs_replan:
+    if not (this.told or asks_for_another(outcome)):
         return ()
     is_read = not segment.ports.toolbox.is_effectful(given.tool)
     own = call_facts(given)

@@ -81,7 +81,9 @@ def faulty(
             return await function(ctx, **args)
         match wanted.kind:
             case "fail" | "break":
-                raise ToolError(wanted.said, retryable=wanted.kind == "fail", effect="none", code="injected")
+                raise ToolError(
+                    wanted.said, retryable=wanted.kind == "fail", effect="none", code="unavailable"
+                )
             case "timeout-before":
                 raise TimeoutError
             case "timeout-after":

@@ -4,23 +4,36 @@ Law 1: a substitute never lowers the gate. It is of the same alias group, the sa
 declared tier; what is high, or takes something away, is never replaced; the policy judges the new call anew.
 Law 2: schema-safe. Every argument that the substitute needs follows from those of the call that failed.
 Law 3: a failed record write is replaced only when it is proven that nothing was written.
-Law 4: a fallback is the last resort: what does less is never replaced in its turn.
+Law 4: what the call or the record is at fault for is never put to another tool: it would refuse it too, or
+write what was refused.
+Law 5: a fallback is the last resort: what does less is never replaced in its turn.
 (Mission: mutation-engine.ts:122; requeryToolsForOutcome; patchPlanToolIds.)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
+
+from condor.core.outcome import StepStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from condor.core.graph import CompiledGraph, Node
     from condor.core.ids import Json, StepId
+    from condor.core.outcome import StepOutcome
     from condor.core.recovery.evidence import Way
 
 Fidelity = Literal["equal", "degraded"]
+
+#: Codes of failures that say nothing of the call: silence, an exception, an answer that is none, an author
+#: who gives no code. With a code of its own a tool that is sure of it refuses this call.
+_OF_THE_TOOL: Final = frozenset(
+    {"tool_error", "tool_raised", "tool_said_so", "timeout", "bad_result", "interrupted", "unknown_tool"}
+)
+#: How the code of a tool ends that says that what is behind it is away.
+_AWAY: Final = "unavailable"
 
 #: Why a tool may not stand in, in the order in which it is looked at.
 Refusal = Literal[
@@ -60,6 +73,15 @@ class CallFacts:
     complete: bool = True
     #: An argument of the failed call has no place here.
     loses: bool = False
+
+
+def asks_for_another(outcome: StepOutcome) -> bool:
+    """Whether another tool may do what this one did not: it was at fault, or asks for another way."""
+    if outcome.needs_replan:
+        return True
+    if outcome.status is not StepStatus.FAILED:
+        return False
+    return outcome.may_retry or outcome.code in _OF_THE_TOOL or outcome.code.endswith(_AWAY)
 
 
 def may_be_replaced(failed: CallFacts, *, absent: bool) -> Refusal | None:
@@ -152,6 +174,7 @@ __all__ = [
     "CallFacts",
     "Fidelity",
     "Refusal",
+    "asks_for_another",
     "fidelity_of",
     "may_be_replaced",
     "refusal_of",
