@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from condor import ArgSpec, ToolDescriptor, ToolError
 from condor_hms.alerts import check_allergy
 from condor_hms.catalogue.allergy_list import allergy_row
+from condor_hms.catalogue.denials import refuse_doubt
 from condor_hms.catalogue.evidence import (
     alert_rows,
     allergies_of,
@@ -67,6 +68,7 @@ def allergy_record_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
 async def _record(call: Call) -> Composed:
     """Record an allergy: substance, category, criticality, and the reaction where it is known."""
     substance = _substance(call.args)
+    refuse_doubt("substance", substance.display)
     patient = await call.patient()
     key = call.ctx.idempotency_key
     existing = [

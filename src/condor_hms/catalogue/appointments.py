@@ -26,7 +26,7 @@ from condor_hms.catalogue.words import moment_text, plural
 from condor_hms.catalogue.writing import Edit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from condor_hms.fhir.port import Resource
 
@@ -68,7 +68,7 @@ def appointment_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             for row in rows
             if row["status"] in _COMING and row["start"][:10] >= hospital.today.isoformat()
         ]
-        return {"patient": who, "appointments": rows, "next": coming[0] if coming else None}
+        return {"patient": who, "appointments": rows, **_named(coming)}
 
     return (
         tool(
@@ -108,6 +108,18 @@ def appointment_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             ),
         ),
     )
+
+
+def _named(coming: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Which one is meant: the next, the only one, or by its start (``2026-12-01T09:00``)."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in coming:
+        found.setdefault(str(row["start"])[:16], []).append(row)
+    return {
+        "next": coming[0] if coming else None,
+        "only": coming[0] if len(coming) == 1 else None,
+        "byStart": {start: same[0] for start, same in found.items() if len(same) == 1},
+    }
 
 
 def _search_args() -> tuple[ArgSpec, ...]:

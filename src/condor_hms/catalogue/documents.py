@@ -60,6 +60,7 @@ def document_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             "patient": who,
             "documents": rows,
             "latest": rows[0] if rows else None,
+            "only": rows[0] if len(rows) == 1 else None,
             "draft": drafts[0] if len(drafts) == 1 else None,
         }
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["ORDER_INTENTS", "current_orders", "medicine_list_tools", "order_row"]
+__all__ = ["ORDER_INTENTS", "current_orders", "medicine_list_tools", "order_doses", "order_row"]
 
 #: Intents that tell somebody to give a medicine; proposals and plans do not.
 ORDER_INTENTS = "order,original-order,reflex-order,filler-order,instance-order"
@@ -40,6 +40,7 @@ def medicine_list_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             "medicines": [order_row(order) for order in orders],
             "byIngredient": _by_ingredient(orders, "active"),
             "heldByIngredient": _by_ingredient(orders, "on-hold"),
+            "byDose": _by_dose(orders),
         }
 
     return (
@@ -112,6 +113,33 @@ def _by_ingredient(orders: Sequence[Resource], status: str) -> dict[str, dict[st
         if key and len(same) == 1:
             found[key] = found[order_name(same[0]).casefold()] = order_row(same[0])
     return found
+
+
+def _by_dose(orders: Sequence[Resource]) -> dict[str, dict[str, Any]]:
+    """``aspirin 325`` and ``aspirin 325 mg`` → the one active order of an ingredient, by the dose it has."""
+    named = _by_ingredient(orders, "active")
+    found: dict[str, dict[str, Any]] = {}
+    for order in orders:
+        doses = order_doses(order)
+        for key, row in named.items():
+            if row["reference"] == reference_of(order) and len(doses) == 1:
+                value, unit = next(iter(doses))
+                found[f"{key} {value:g}"] = found[f"{key} {value:g} {unit}"] = row
+    return found
+
+
+def order_doses(order: Resource) -> set[tuple[float, str]]:
+    """Its single doses: number and UCUM code; empty where none is structured."""
+    quantities = [
+        rate.get("doseQuantity") or {}
+        for dosage in order.get("dosageInstruction") or []
+        for rate in dosage.get("doseAndRate") or []
+    ]
+    return {
+        (float(quantity["value"]), str(quantity.get("code") or quantity.get("unit") or ""))
+        for quantity in quantities
+        if quantity.get("value") is not None
+    }
 
 
 def _report(args: Mapping[str, Any], value: Any) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from condor import ArgSpec, ToolDescriptor, ToolError
+from condor_hms.catalogue.denials import refuse_doubt
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of
 from condor_hms.catalogue.problems import is_problem, problem_row
 from condor_hms.catalogue.record_write import Call, Composed, record_write, without
@@ -85,6 +86,7 @@ def _status(kind: str, code: str, display: str) -> dict[str, Any]:
 async def _record(call: Call) -> Composed:
     """Add a problem to a patient's list: what it is, how certain, and since when where it is known."""
     who, name = await call.patient(), problem_name(call.given("problem"))
+    refuse_doubt("problem", name)
     certainty = str(call.args["verification"])
     coding = PROBLEMS.get(name.casefold())
     code: dict[str, Any] = {"text": name}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from condor import ArgSpec, PolicyClass, ToolContext, ToolDescriptor, tool
+from condor_hms.catalogue.denials import refuse_doubt
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require_patient
 from condor_hms.catalogue.identity import identity
 from condor_hms.catalogue.record_write import Call, Composed, record_write
@@ -75,6 +76,7 @@ def reported_medicine_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
 async def _record(call: Call) -> Composed:
     """Record a medicine that the patient says they take; it is history, not an order."""
     who, name, status = await call.patient(), call.given("medication"), str(call.args["status"])
+    refuse_doubt("medicine", name)
     resource: Resource = {
         "resourceType": "MedicationStatement",
         "status": status,

@@ -6,6 +6,7 @@ Rule 2: a wrong value is corrected in the open: the entry says that it was, or t
 
 from __future__ import annotations
 
+import datetime
 from typing import TYPE_CHECKING, Any
 
 from condor import ArgSpec, InputField, NeedInput, PolicyClass, ToolContext, ToolDescriptor, ToolError, tool
@@ -15,8 +16,8 @@ from condor_hms.catalogue.record_write import Call, Composed, record_write, with
 from condor_hms.catalogue.results import lab_results, result_row
 from condor_hms.catalogue.specs import CLINICIANS, code_arg, patient_arg, record_arg, since_arg, why_arg
 from condor_hms.catalogue.summary import vital_row
-from condor_hms.catalogue.words import amount, concept_text, joined, moment_text, plural
-from condor_hms.catalogue.writing import Edit, person
+from condor_hms.catalogue.words import amount, concept_text, day, joined, moment_text, plural
+from condor_hms.catalogue.writing import Edit, person, record_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,6 +63,8 @@ _CATEGORY = {
     "text": "Vital Signs",
 }
 _TOLD_MAX = 4
+#: So far may the clock of whoever measured go before this one.
+_GRACE = datetime.timedelta(minutes=5)
 
 
 def vital_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
@@ -180,6 +183,7 @@ async def _record(call: Call) -> Composed | NeedInput:
     measured = {name: given[name] for name in _MEASURED if given.get(name) is not None}
     if not measured:
         return _which_sign(call)
+    _check_taken(call, str(call.args["taken_at"]))
     taken_at, performer = str(call.args["taken_at"]), await person(call.hospital, call.ctx.principal)
 
     def made(code: str, display: str, **rest: Any) -> Resource:
@@ -215,6 +219,26 @@ async def _record(call: Call) -> Composed | NeedInput:
         after={"readings": _measured_words(measured), "takenAt": taken_at},
         facts={"readings": _measured_words(measured)},
     )
+
+
+def _check_taken(call: Call, taken_at: str) -> None:
+    """Nothing was measured at a time to come; clocks may differ by minutes."""
+    try:
+        taken = datetime.datetime.fromisoformat(taken_at)
+    except ValueError:
+        raise ToolError(
+            f"{taken_at[:40]!a} is no time: give 2026-11-30T09:30:00Z; nothing was written",
+            effect="none",
+            code="bad_time",
+        ) from None
+    now = datetime.datetime.fromisoformat(record_time(call.hospital, call.ctx))
+    if (taken if taken.tzinfo else taken.replace(tzinfo=datetime.UTC)) > now + _GRACE:
+        raise ToolError(
+            f"{moment_text(taken_at)} is still to come (it is {now:%H:%M} on {day(now.date().isoformat())}): "
+            "say when it was taken; nothing was written",
+            effect="none",
+            code="bad_time",
+        )
 
 
 def _which_sign(call: Call) -> NeedInput:

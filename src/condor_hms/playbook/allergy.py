@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from condor_hms.catalogue.denials import doubt_in
 from condor_hms.catalogue.terms import SUBSTANCES, substance_of
 from condor_hms.playbook.dates import DATE, read_date
 from condor_hms.playbook.medicines import take_medicines
@@ -184,6 +185,9 @@ def _substance(draft: Draft) -> str:
         for match in shape.finditer(draft.low):
             if _may_be_a_substance(draft, match):
                 draft.mask(*match.span("what"))
+                doubt = doubt_in(draft.typed(match, "what"))
+                if doubt is not None:
+                    raise refuse_part(draft.typed(match, "what"), str(doubt))
                 return _capital(draft.typed(match, "what"))
     raise refuse("no substance is named; say what the allergy is to")
 

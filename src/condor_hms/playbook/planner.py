@@ -7,8 +7,10 @@ Law 3: nothing is guessed: who, how much, how often and by which route are as ty
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from condor import RequestNotUnderstood
 from condor_hms.playbook import allergy, discontinue, flag, interactions, lab_orders, prescribe, reads
 from condor_hms.playbook.draft import TEXT_CHARS_MAX, Draft, has_invisible, normalise
 from condor_hms.playbook.formulas import plan_formula
@@ -57,8 +59,12 @@ class PlaybookPlanner:
         return planned
 
 
-def plan_text(request: PlanningRequest, staff: Mapping[str, str]) -> Plan:
-    """The plan of one request; see ``PlaybookPlanner.plan``."""
+def plan_text(request: PlanningRequest, staff: Mapping[str, str], *, inside: bool = False) -> Plan:
+    """The plan of one request; see ``PlaybookPlanner.plan``.
+
+    Args:
+        inside: it stands in the text of another request, and is not searched for one itself.
+    """
     text = normalise(request.text)
     if not text:
         raise refuse("the request is empty")
@@ -69,7 +75,17 @@ def plan_text(request: PlanningRequest, staff: Mapping[str, str]) -> Plan:
     draft = Draft(text)
     if draft.has(_AGAINST_THE_RULES):
         raise refuse("the rules of approval are not mine to change")
-    known = plan_formula(text, request.today, staff)
+
+    def is_request(part: str) -> bool:
+        if inside:
+            return False
+        try:
+            plan_text(replace(request, text=part), staff, inside=True)
+        except RequestNotUnderstood:
+            return False
+        return True
+
+    known = plan_formula(text, request.today, staff, is_request)
     if known is not None:
         return known
     polite = bool(draft.take_all(POLITE))

@@ -109,7 +109,7 @@ def test_every_tool_is_asked_for_in_two_ways() -> None:
 #: Where a plan of ``requests.json`` has a resolved value, a real plan refers to the step that finds it.
 REFERENCES = {
     "MedicationRequest/rxopd-2841d7bb9857": "s2/byIngredient/celecoxib/reference",
-    "MedicationRequest/mr-a0ed0aa6c9f6": "s2/byIngredient/aspirin/reference",
+    "MedicationRequest/mr-a0ed0aa6c9f6": "s2/byDose/aspirin 325/reference",
     "CarePlan/cp-2003": "s5a/byTitle/cardiac/reference",
     "DocumentReference/doc-6001": "s3a/draft/reference",
 }
@@ -126,17 +126,17 @@ OTHERWISE: dict[str, dict[str, dict[str, Any]]] = {
             "message": {
                 "$text": [
                     "Your appointment on ",
-                    {"$from": "s2", "path": "/next/said"},
+                    {"$from": "s2", "path": "/byStart/2026-12-01T09:00/said"},
                     " with ",
-                    {"$from": "s2", "path": "/next/with"},
+                    {"$from": "s2", "path": "/byStart/2026-12-01T09:00/with"},
                     " is confirmed. Please come fasting.",
                 ]
             }
         }
     },
     "R12": {
-        "s3": {"dose_unit": "s2/byIngredient/aspirin/doseUnit"},
-        "s4": {"dose_unit": "s2/byIngredient/aspirin/doseUnit", "reason": "With ticagrelor"},
+        "s3": {"dose_unit": "s2/byDose/aspirin 325/doseUnit"},
+        "s4": {"dose_unit": "s2/byDose/aspirin 325/doseUnit", "reason": "With ticagrelor"},
         "s5": {"reason": "he's declined"},
         "s6": {
             "message": {

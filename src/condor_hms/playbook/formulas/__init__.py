@@ -16,7 +16,7 @@ from condor_hms.playbook.formulas.sentence import match_formula
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from condor_hms.playbook.steps import Plan
 
@@ -26,14 +26,17 @@ __all__ = ["FORMULAS", "plan_formula"]
 FORMULAS = (*LETTERS, *OFFICE, *MEDICINES, *RECORD, *READING)
 
 
-def plan_formula(text: str, today: datetime.date, staff: Mapping[str, str]) -> Plan | None:
+def plan_formula(
+    text: str, today: datetime.date, staff: Mapping[str, str], is_request: Callable[[str], bool]
+) -> Plan | None:
     """The plan of a request that is one of the sentences; None where it is none of them.
 
     Args:
         text: normalised.
         staff: how clinicians are called, folded → ``Practitioner/id``.
+        is_request: whether a text inside it is a request by itself.
 
     Raises:
         RequestNotUnderstood: it is one of them, with a part that cannot be.
     """
-    return match_formula(FORMULAS, text, today, staff)
+    return match_formula(FORMULAS, text, today, staff, is_request)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from condor_hms.playbook.formulas.medicines import medicine_list, new_dose
+from condor_hms.playbook.formulas.medicines import CHANGE, NOW, dose_reason, medicine_list, new_dose
+from condor_hms.playbook.formulas.office import which_appointment
 from condor_hms.playbook.formulas.record import plan_of
 from condor_hms.playbook.formulas.sentence import Formula, Said
 from condor_hms.playbook.steps import PATIENT, Plan, plan, reference, step
@@ -20,6 +21,7 @@ _DO = r"(?: and (?:that )?{they} should (?P<do>[^\0]{3,80}?))?"
 _WITH = r"(?: with (?P<other>[a-z]{4,30}))?"
 _STILL_ON = r"(?:still on|confirmed)"
 _VISIT = r"(?:to an appointment with|to see) {clinician} (?:on )?{when} at {time} by {channel}"
+_VERB = rf"(?P<verb>{CHANGE})"
 _DOSE = r"(?P<value>\d+(?:\.\d+)?)(?: ?(?P<unit>mg|mcg|g))?"
 
 
@@ -35,14 +37,16 @@ def _message(said: Said) -> Plan:
 
 def _still_on(said: Said) -> Plan:
     day = said.coming()
+    # A time that was said is that of the appointment, or a person is asked.
+    which = ("byStart", f"{day}T{said.time()}") if said.has("time") else ("only",)
     found = {"patient": PATIENT, "from": day, "to": day}
     wanted = said.why("do")
     tail = f" Please {wanted}." if wanted else ""
     message = _text(
         "Your appointment on ",
-        reference("s2", "next", "said"),
+        reference("s2", *which, "said"),
         " with ",
-        reference("s2", "next", "with"),
+        reference("s2", *which, "with"),
         f" is confirmed.{tail}",
     )
     args = {"recipient": PATIENT, "channel": said.channel(), "message": message}
@@ -53,11 +57,15 @@ def _still_on(said: Said) -> Plan:
     )
 
 
+def _dose_reason(said: Said) -> str | None:
+    return f"With {said.text('other')}" if said.has("other") else said.why("why")
+
+
 def _change_cancel_and_tell(said: Said) -> Plan:
     """A new dose, the end of a plan, and a letter about both."""
     update = {
         **new_dose(said),
-        "reason": f"With {said.text('other')}" if said.has("other") else said.why("why"),
+        "reason": dose_reason(said, _dose_reason(said)),
     }
     checked = {
         "patient": PATIENT,
@@ -82,7 +90,7 @@ def _change_cancel_and_tell(said: Said) -> Plan:
 
 def _remind(said: Said) -> Plan:
     found = {"patient": PATIENT, "from": said.today.isoformat()}
-    args = {"appointment": reference("s2", "next", "reference"), "channel": said.channel()}
+    args = {"appointment": reference("s2", which_appointment(said), "reference"), "channel": said.channel()}
     return plan(
         said.search(),
         step("s2", "appointment.search.card", found, after=("s1",)),
@@ -104,10 +112,10 @@ LETTERS: tuple[Formula, ...] = (
     Formula.of(
         "medication.update treatment.cancel communication.send",
         _change_cancel_and_tell,
-        rf"{{who}} is on {{drug}} \d+(?: ?mg)?{_WITH} - (?:drop|reduce|change|increase) it to "
+        rf"{{who}} is on {{drug}} {NOW}{_WITH} - {_VERB} it to "
         rf"{_DOSE},? (?P<often>[a-z0-9 ]{{2,30}}?), cancel {{their}} (?P<plan>[a-z][a-z -]{{2,40}}?) plan "
         rf"(?:since|because) {{why}}, and let (?:her|him|them) know by {{channel}}",
-        rf"(?:drop|reduce|change|increase) {{whose}} {{drug}} to {_DOSE},? (?P<often>[a-z0-9 ]{{2,30}}?)"
+        rf"{_VERB} {{whose}} {{drug}} to {_DOSE},? (?P<often>[a-z0-9 ]{{2,30}}?)"
         rf"{_WITH}, cancel {{their}} (?P<plan>[a-z][a-z -]{{2,40}}?) plan (?:since|because) {{why}},?"
         rf" and (?:tell (?:her|him|them)|let (?:her|him|them) know) by {{channel}}",
     ),
@@ -121,8 +129,8 @@ LETTERS: tuple[Formula, ...] = (
     Formula.of(
         "appointment.remind",
         _remind,
-        r"remind {who} (?:of|about) {their} (?:next )?appointment by {channel}",
-        r"send {who} a reminder (?:of|about|for) {their} (?:next )?appointment by {channel}",
+        r"remind {who} (?:of|about) {their} (?P<next>next )?appointment by {channel}",
+        r"send {who} a reminder (?:of|about|for) {their} (?P<next>next )?appointment by {channel}",
     ),
     Formula.of(
         "appointment.invite",

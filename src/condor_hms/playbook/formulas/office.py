@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from condor_hms.playbook.formulas.sentence import Formula, Said
+from condor_hms.playbook.priorities import PRIORITY
 from condor_hms.playbook.steps import PATIENT, Plan, plan, reference, step
 
-__all__ = ["OFFICE"]
+__all__ = ["OFFICE", "which_appointment"]
 
 _MEANINGS = {
     r"(?:the )?author": "1.2.840.10065.1.12.1.1",
@@ -98,7 +99,8 @@ def _draft_change(action: str) -> Any:
 
 
 def _archive(said: Said) -> Plan:
-    args = {"document": reference("s2", "latest", "reference"), "reason": said.why()}
+    # Of several, a person says which.
+    args = {"document": reference("s2", "only", "reference"), "reason": said.why()}
     return plan(said.search(), _documents(said), step("s3", "document.archive", args, after=("s2",)))
 
 
@@ -121,6 +123,11 @@ def _book(said: Said) -> Plan:
     )
 
 
+def which_appointment(said: Said) -> str:
+    """The next one where that was said; else the only one that is to come, or a person says which."""
+    return "next" if said.has("next") else "only"
+
+
 def _next_appointment(said: Said) -> dict[str, Any]:
     args = {"patient": PATIENT, "from": said.today.isoformat()}
     return step("s2", "appointment.search.card", args, after=("s1",))
@@ -128,7 +135,7 @@ def _next_appointment(said: Said) -> dict[str, Any]:
 
 def _cancel(said: Said) -> Plan:
     args = {
-        "appointment": reference("s2", "next", "reference"),
+        "appointment": reference("s2", which_appointment(said), "reference"),
         "action": "cancel",
         "cancel_reason": said.code("reason", _CANCEL_REASONS),
     }
@@ -137,12 +144,12 @@ def _cancel(said: Said) -> Plan:
 
 def _move(said: Said) -> Plan:
     slots = {
-        "practitioner": reference("s2", "next", "clinician"),
+        "practitioner": reference("s2", which_appointment(said), "clinician"),
         "from": said.coming(),
         "to": said.coming(),
     }
     args = {
-        "appointment": reference("s2", "next", "reference"),
+        "appointment": reference("s2", which_appointment(said), "reference"),
         "action": "reschedule",
         "slot": _slot(said, "s3"),
     }
@@ -159,7 +166,7 @@ def _task(said: Said) -> Plan:
         "description": said.text("text"),
         "owner_role": said.code("role", _ROLES),
         "due": said.coming(),
-        "priority": said.text("priority").lower() or None,
+        "priority": said.priority("text"),
     }
     if not said.has("who"):
         return plan(step("s1", "task.create", args))
@@ -237,21 +244,21 @@ OFFICE: tuple[Formula, ...] = (
     Formula.of(
         "appointment.update",
         _cancel,
-        rf"cancel {{whose}} (?:next )?appointment{_CANCEL_REASON}",
-        rf"cancel the (?:next )?appointment of {{who}}{_CANCEL_REASON}",
+        rf"cancel {{whose}} (?P<next>next )?appointment{_CANCEL_REASON}",
+        rf"cancel the (?P<next>next )?appointment of {{who}}{_CANCEL_REASON}",
     ),
     Formula.of(
         "appointment.update",
         _move,
-        r"(?:move|reschedule) {whose} (?:next )?appointment to {when} at {time}",
-        r"(?:move|reschedule) the (?:next )?appointment of {who} to {when} at {time}",
+        r"(?:move|reschedule) {whose} (?P<next>next )?appointment to {when} at {time}",
+        r"(?:move|reschedule) the (?P<next>next )?appointment of {who} to {when} at {time}",
     ),
     Formula.of(
         "task.create",
         _task,
-        rf"(?:give|leave) the {_ROLE} an? (?:(?P<priority>urgent|routine|stat) )?task(?: for "
+        rf"(?:give|leave) the {_ROLE} an? (?:(?P<priority>{PRIORITY}) )?task(?: for "
         rf"{{who}})?(?:,? due {{when}})?: {{text}}",
-        rf"create an? (?:(?P<priority>urgent|routine|stat) )?task for the {_ROLE}(?: about {{who}})?(?:,? "
+        rf"create an? (?:(?P<priority>{PRIORITY}) )?task for the {_ROLE}(?: about {{who}})?(?:,? "
         rf"due {{when}})?: {{text}}",
     ),
     Formula.of(

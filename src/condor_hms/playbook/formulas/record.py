@@ -7,6 +7,7 @@ from typing import Any
 
 from condor_hms.catalogue.terms import ingredient_key, problem_name
 from condor_hms.playbook.formulas.sentence import Formula, Said
+from condor_hms.playbook.priorities import PRIORITY, without_priority
 from condor_hms.playbook.steps import PATIENT, Plan, plan, reference, step
 
 __all__ = ["RECORD", "plan_of"]
@@ -34,14 +35,13 @@ _VACCINES = {
 }
 _SITES = {r"left arm": "LA", r"right arm": "RA", r"left thigh": "LT", r"right thigh": "RT"}
 _SIDES = {r"left": "left", r"right": "right", r"both": "both"}
-_PRIORITIES = {r"urgent(?:ly)?": "urgent", r"routine(?:ly)?": "routine", r"stat": "stat", r"asap": "asap"}
 _CERTAINTY = r"(?P<certainty>confirmed|provisional|differential)"
 _PLAN = r"(?P<plan>[^\W\d_][\w -]{1,40}?)"
 _NAMED = r"(?P<problem>[^\W_][\w' /-]{1,50}?)"
 _VACCINE = rf"(?P<vaccine>{'|'.join(_VACCINES)})"
 _MODALITY = rf"(?P<modality>{'|'.join(_MODALITIES)})"
 _SPECIALTY = rf"(?P<specialty>{'|'.join(_SPECIALTIES)})"
-_PRIORITY = rf"(?P<priority>{'|'.join(_PRIORITIES)})"
+_PRIORITY = rf"(?P<priority>{PRIORITY})"
 #: Words of a plan's name that many plans have.
 _COMMON = frozenset({"the", "care", "treatment", "plan", "programme", "program", "post"})
 
@@ -73,7 +73,7 @@ def _allergy(action: str) -> Any:
 def _problem(said: Said) -> Plan:
     args = {
         "patient": PATIENT,
-        "problem": problem_name(said.text("problem")),
+        "problem": problem_name(said.entry("problem")),
         "verification": said.text("certainty").lower() or None,
         "onset": said.past(),
     }
@@ -120,14 +120,14 @@ def _plan_change(tool: str, action: str | None) -> Any:
 
 
 def _imaging(said: Said) -> Plan:
-    site = said.text("site")
+    site = said.entry("site")
     args = {
         "patient": PATIENT,
         "modality": said.code("modality", _MODALITIES),
         "body_site": site[:1].upper() + site[1:],
         "laterality": said.code("side", _SIDES),
-        "priority": said.code("priority", _PRIORITIES),
-        "indication": said.why(),
+        "priority": said.priority("why"),
+        "indication": _without_priority(said.why()),
     }
     return plan(said.search(), step("s2", "order.imaging.create", args, after=("s1",)))
 
@@ -141,12 +141,16 @@ def _cancel_order(said: Said) -> Plan:
     )
 
 
+def _without_priority(why: str | None) -> str | None:
+    return (without_priority(why) or None) if why else None
+
+
 def _refer(said: Said) -> Plan:
     args = {
         "patient": PATIENT,
         "specialty": said.code("specialty", _SPECIALTIES),
-        "priority": said.code("priority", _PRIORITIES),
-        "question": said.why(),
+        "priority": said.priority("why"),
+        "question": _without_priority(said.why()),
     }
     return plan(said.search(), step("s2", "referral.create", args, after=("s1",)))
 

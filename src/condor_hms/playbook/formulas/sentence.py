@@ -12,15 +12,18 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from condor_hms.catalogue.denials import doubt_in
 from condor_hms.catalogue.terms import MEDICINES, ingredient_key
 from condor_hms.playbook.dates import DATE, read_date
+from condor_hms.playbook.formulas.second import second_medicine, second_request
 from condor_hms.playbook.medicines import names_a_thing
 from condor_hms.playbook.names import says_something
 from condor_hms.playbook.objects import THINGS
+from condor_hms.playbook.priorities import priority_in
 from condor_hms.playbook.reading import is_plain_text
 from condor_hms.playbook.refusals import refuse, refuse_part
 from condor_hms.playbook.steps import Step, search_step
-from condor_hms.playbook.vocabulary import POLITE, words
+from condor_hms.playbook.vocabulary import POLITE, TIMES, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -50,7 +53,8 @@ _MACROS = {
     "drug": r"(?P<drug>[^\W\d_][\w/-]{2,30}(?: [^\W\d_][\w/-]{2,20})??)",
     "their": r"(?:her|his|their|the)",
     "they": r"(?:she|he|they)",
-    "because": r"(?:,? ?(?:because(?: of)?|since|as|due to|for|reason:?)|[:,-]) ?",
+    "because": r"(?:[,:]?(?: -)? (?P<because>because(?: of)?|since|as|due to|for|reason:?)(?!\w)[: ]*"
+    r"|(?: ?: ?|, | - ))",
     "channel": r"(?P<channel>sms|text(?: message)?|e-?mail|letter|post|(?:the )?(?:patient )?portal)",
     "show": r"(?:(?:show|give|get|find|list|see|tell)(?: me)?(?: all)?(?: of)?|what (?:are|is)|open|look up)",
     "document": r"(?P<document>discharge summary|progress note|summary of episode|referral (?:note|letter))",
@@ -70,6 +74,19 @@ _DOCUMENTS = {
     "referral note": "57133-1",
     "referral letter": "57133-1",
 }
+_SPAN = (
+    r"(?:(?:the )?(?:next|coming|following) |about |around |at least |up to |another )?"
+    r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen"
+    r"|a few|a couple of|few|several|the|some)?"
+    r" ?(?:minutes?|hours?|hrs?|days?|nights?|weeks?|months?|years?|fortnights?|weekend)"
+)
+#: How long something is to last.
+_LASTS = re.compile(
+    rf"(?<!\w)(?:(?:for|over|in|within) )?{_SPAN}(?!\w)(?! ago)"
+    r"|(?<!\w)(?:for now|overnight|temporarily)(?!\w)",
+    re.IGNORECASE,
+)
+_LASTS_ONLY = re.compile(rf"{_SPAN}|now|today|tonight", re.IGNORECASE)
 _LEADING = re.compile(rf"(?:(?:{POLITE.pattern})[\s,]*)+", re.IGNORECASE)
 _TRAILING = re.compile(
     r"(?:[\s,.!]*(?:please|pls|thanks(?: a lot)?|thank you|cheers|now))*[\s.!]*$", re.IGNORECASE
@@ -123,7 +140,39 @@ class Said:
         said = self.text(name).strip(" .,;")
         if said and not is_plain_text(said):
             raise refuse_part(said, "I do one thing at a time")
+        if said and name == "why":
+            self._check_reason(said)
         return said or None
+
+    def _check_reason(self, said: str) -> None:
+        other = second_medicine(said, announced=self.has("because")) if self.has("drug") else None
+        if other is not None:
+            raise refuse_part(other, "I do one thing at a time: name one medicine, and after “because” why")
+        lasts = _LASTS.search(said) if self.has("drug") else _LASTS_ONLY.fullmatch(said)
+        if lasts is not None and (self.has("drug") or self.text("because").lower() == "for"):
+            raise refuse_part(
+                lasts[0], "it ends nothing by itself: say it without how long, and ask again when it is time"
+            )
+
+    def entry(self, name: str) -> str:
+        """The name of what is to stand in the record, as typed.
+
+        Raises:
+            RequestNotUnderstood: it holds a denial, a doubt, the past or another person.
+        """
+        said = self.text(name)
+        doubt = doubt_in(said)
+        if doubt is not None:
+            raise refuse_part(said, str(doubt))
+        return said
+
+    def priority(self, *texts: str) -> str | None:
+        """How soon: the part of that name, and what the other parts say of it.
+
+        Raises:
+            RequestNotUnderstood: see ``priority_in``.
+        """
+        return priority_in(self.text("priority"), *map(self.text, texts))
 
     def search(self) -> Step:
         """The step that finds the patient."""
@@ -209,7 +258,11 @@ _MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "
 
 
 def match_formula(
-    formulas: Iterable[Formula], text: str, today: datetime.date, staff: Mapping[str, str]
+    formulas: Iterable[Formula],
+    text: str,
+    today: datetime.date,
+    staff: Mapping[str, str],
+    is_request: Callable[[str], bool],
 ) -> Plan | None:
     """The plan of the first formula that a request is; None where it is none of them."""
     lead = _LEADING.match(text)
@@ -226,8 +279,17 @@ def match_formula(
                 continue
             if formula.does and is_question and lead is None and not quotes:
                 raise refuse("a question is no order; say it as a request, or ask about the record")
+            _check_texts(match, is_request)
             return formula.plan(Said(parts=match.groupdict(), today=today, staff=staff))
     return None
+
+
+def _check_texts(match: re.Match[str], is_request: Callable[[str], bool]) -> None:
+    for name in ("text", "activity", "how", "do"):
+        text = match.groupdict().get(name) or ""
+        second = second_request(text, is_request)
+        if second is not None:
+            raise refuse_part(second, "I do one thing at a time; ask for it in a request of its own")
 
 
 def _is_about_somebody(match: re.Match[str]) -> bool:
@@ -237,7 +299,7 @@ def _is_about_somebody(match: re.Match[str]) -> bool:
         named = _words(parts["who"].replace("MRN", ""))
         if any(says_something(word) or word in _NOBODY or names_a_thing(word) for word in named):
             return False
-    if any(word in THINGS for word in _words(parts.get("drug") or "")):
+    if any(word in THINGS or TIMES.fullmatch(word) for word in _words(parts.get("drug") or "")):
         return False
     if ingredient_key(parts.get("test") or "") in MEDICINES:
         return False
