@@ -121,3 +121,32 @@ def test_what_people_are_called_and_write_makes_no_line(who: str, why: str, edit
     text = compose_closing(ClaimEvidence(steps=(step,))).text
     assert len(text.splitlines()) == 1
     assert text.count("⚠") == (status is not StepStatus.SUCCEEDED)
+
+
+async def test_who_else_had_a_word_is_named(tmp_path: Path, ledger: Ledger) -> None:
+    """What another person answered, and an effect that only a person vouches for, are not told as seen."""
+    known = ClaimEvidence(
+        steps=(
+            StepEvidence(
+                step_id="s",
+                tool="book.write",
+                noun="the entry",
+                effectful=True,
+                status=StepStatus.SUCCEEDED,
+                sentence="Written.",
+                answered_by=("Cat Moe",),
+                vouched_by="Bob Ode",
+                vouched_why="I saw it",
+            ),
+        )
+    )
+    assert compose_closing(known).text == (
+        "Written. (Nobody saw it end; Bob Ode says it happened: I saw it.) "
+        "(What was missing was answered by Cat Moe.)"
+    )
+    async with open_desk(tmp_path / "home", write_tool(ledger)) as desk:
+        run = await desk.run(call("w", "book.write", record="a"))
+        await desk.answer(await desk.card(run["runId"]), {"value": "x"}, CAT)
+        await desk.rest(run["runId"])
+        end = await desk.approve(await desk.card(run["runId"]))
+        assert "(What was missing was answered by Cat Moe.)" in end["closing"]

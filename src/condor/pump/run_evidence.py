@@ -10,6 +10,7 @@ from condor.core.observers import ClaimEvidence, StepEvidence, ended, unended
 from condor.core.outcome import FULFILLED, SETTLED, StepStatus
 from condor.core.recovery.limits import BY_NAME, amount_words
 from condor.core.run import Principal
+from condor.core.suspend import ReasonCode, read_reason_code
 from condor.pump.call import answer_body, call_of, changes_of, decided_by
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
         waiting=bool(cards) and cards[-1].status in ("pending", "withdrawn"),
         **_stood_in(segment, node),
         **_approved(segment, cards),
+        **_answered(segment, cards),
     )
 
 
@@ -104,6 +106,22 @@ def _approved(segment: Segment, cards: list[SuspensionRow]) -> dict[str, Any]:
     if reason := str(answer_body(state, granted).get("reason") or "").strip():
         found |= {"approved_by": decided_by(state, granted).name, "approved_why": reason}
     return found
+
+
+def _answered(segment: Segment, cards: list[SuspensionRow]) -> dict[str, Any]:
+    """Who else answered questions about the step, and who vouched for an effect that nobody saw end."""
+    state = segment.state
+    found: dict[str, Any] = {}
+    others: dict[str, None] = {}
+    for card in cards:
+        if card.status != "answered":
+            continue
+        by, body = decided_by(state, card), answer_body(state, card)
+        if read_reason_code(card.reason_code) is ReasonCode.CLARIFICATION and by.id != state.requester.id:
+            others[by.name] = None
+        if body.get("happened") is True:
+            found |= {"vouched_by": by.name, "vouched_why": str(body.get("reason") or "")}
+    return {**found, "answered_by": tuple(others)}
 
 
 def _stood_in(segment: Segment, node: Node) -> dict[str, Any]:

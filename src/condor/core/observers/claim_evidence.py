@@ -42,6 +42,11 @@ class StepEvidence:
     approved_why: str = ""
     #: Who edited the call before it was approved, as texts call them.
     edited_by: tuple[str, ...] = ()
+    #: Who, beside the requester, answered a question about it, as texts call them.
+    answered_by: tuple[str, ...] = ()
+    #: Who said that an effect whose end nobody saw has happened, and how they know; empty where it was seen.
+    vouched_by: str = ""
+    vouched_why: str = ""
     #: The step was handed to its tool at least once.
     attempted: bool = False
     #: The step had a card, answered or not.

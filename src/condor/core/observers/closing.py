@@ -106,6 +106,11 @@ def _said(step: StepEvidence) -> str:
     if step.instead_of:
         why = f": {step.instead_why}" if step.instead_why else ""
         said.append(f"({ended(f'{step.stand_in} stood in for {step.instead_of}{why}')})")
+    if step.vouched_by:
+        vouched = f"(Nobody saw it end; {step.vouched_by} says it happened: {ended(step.vouched_why)})"
+        said.append(one_line(vouched))
+    if step.answered_by:
+        said.append(one_line(f"(What was missing was answered by {' and '.join(step.answered_by)}.)"))
     if step.edited_by:
         said.append(one_line(f"(Edited by {' and '.join(step.edited_by)} before it was approved.)"))
     if step.approved_why:
