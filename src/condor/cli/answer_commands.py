@@ -173,6 +173,8 @@ def _give(
 
     screen = Screen(as_json=as_json)
     snapshot, where = run_to_end(_given(screen, place_to_change(home), suspend_id, data, user, only))
+    if not as_json:
+        _say_not_run(screen, snapshot, suspend_id)
     _report(screen, snapshot, where)
     return exit_of_run(snapshot["status"])
 
@@ -216,6 +218,16 @@ def _say_answered(screen: Screen, card: Mapping[str, Any], data: object, who: Pr
     evidence = card.get("evidence") or {}
     what = ": ".join(str(part) for part in (card.get("headline"), evidence.get("summary")) if part)
     screen.note(f"condor: {word} by {who.name}: {what}")
+
+
+def _say_not_run(screen: Screen, run: Snapshot, suspend_id: str) -> None:
+    """That an approval which was taken ran nothing, because the call asks again."""
+    from condor.cli.not_run import asked_again, not_run_line
+
+    card: Mapping[str, Any] = next(one for one in run["suspensions"] if one["suspendId"] == suspend_id)
+    newer = asked_again(run, card)
+    if newer is not None:
+        screen.line(not_run_line(newer), "bold yellow")
 
 
 async def _edited(screen: Screen, place: Place, suspend_id: str, wanted: Any, user: str | None) -> None:

@@ -55,6 +55,7 @@ def suspend_card(
     request: Mapping[str, Any] | None = None,
     columns: int = CARD_COLUMNS_MAX,
     asked: bool = False,
+    not_run: str = "",
 ) -> Panel:
     """The card as a panel.
 
@@ -64,6 +65,7 @@ def suspend_card(
         request: the run's ``request`` and ``requester``, to be held against the call.
         columns: width of the terminal.
         asked: a form follows that asks field by field, with every option.
+        not_run: that an approval before it ran nothing.
     """
     kind = str(card.get("reasonCode"))
     title, colour = _TITLES.get(kind, ("A PERSON IS NEEDED", "yellow"))
@@ -71,6 +73,7 @@ def suspend_card(
     planned = card.get("origin") == "planned_approval"
     blocks: list[RenderableType] = [
         said("The plan asks for an approval" if planned else card.get("headline", ""), "bold"),
+        *([said(not_run, "bold yellow")] if not_run else []),
         *_message(card, planned=planned),
         *([] if asked else _questions(card)),
         *_subject(evidence),

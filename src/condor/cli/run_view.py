@@ -10,6 +10,7 @@ from rich.text import Text
 
 from condor.cli.card import asked_because, pairs, suspend_card, who_may_answer
 from condor.cli.moments import at, expiry
+from condor.cli.not_run import asked_again, not_run_before, not_run_line
 from condor.cli.progress import Progress, steps_table
 from condor.cli.recovery_view import budget_blocks, recovery_blocks
 from condor.cli.screen import said
@@ -83,7 +84,14 @@ def card_of(
     Args:
         asked: a form follows that asks field by field.
     """
-    return suspend_card(card, plan_says=plan_says(run, card), request=run, columns=columns, asked=asked)
+    return suspend_card(
+        card,
+        plan_says=plan_says(run, card),
+        request=run,
+        columns=columns,
+        asked=asked,
+        not_run=not_run_before(run, card),
+    )
 
 
 def plan_says(run: Mapping[str, Any], card: Mapping[str, Any]) -> str:
@@ -140,7 +148,7 @@ def run_view(run: Mapping[str, Any], *, columns: int) -> Group:
     if closed:
         blocks += [
             _heading("Answered"),
-            *(Padding(_closed_card(card), (0, 0, 0, 2), expand=False) for card in closed),
+            *(Padding(_closed_card(run, card), (0, 0, 0, 2), expand=False) for card in closed),
         ]
     blocks += [card_of(run, card, columns=columns) for card in open_cards(run)]
     if run.get("closing"):
@@ -171,12 +179,15 @@ def _details(steps: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
     return blocks
 
 
-def _closed_card(card: Mapping[str, Any]) -> RenderableType:
+def _closed_card(run: Mapping[str, Any], card: Mapping[str, Any]) -> RenderableType:
     status = visible_word(card.get("status", ""))
     words = f"{card.get('stepId')}: {status} by {card.get('decidedByDisplay')} at {at(card.get('decidedAt'))}"
     lines = [said(words)]
     if card.get("reason"):
         lines.append(said(f"reason: {card['reason']}", "italic"))
+    newer = asked_again(run, card)
+    if newer is not None:
+        lines.append(said(not_run_line(newer), "bold yellow"))
     return Group(*lines)
 
 
