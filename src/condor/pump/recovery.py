@@ -189,9 +189,9 @@ async def _through_the_gate(segment: Segment, this: _Pass) -> Suspend | None:
 def _candidates(segment: Segment, this: _Pass) -> Sequence[CallFacts]:
     """Tools that may do it instead, best first; a read that asks for another way may also be asked again."""
     outcome, given = this.outcome, this.given
-    if not (this.told or asks_for_another(outcome)):
-        return ()
     is_read = not segment.ports.toolbox.is_effectful(given.tool)
+    if not (this.told or asks_for_another(outcome, effectful=not is_read)):
+        return ()
     own = call_facts(given)
     found = requery_tools(
         own, stand_ins(segment.ports, given), absent=outcome.absent or is_read, tried=given.node.tried

@@ -4,8 +4,8 @@ Law 1: a substitute never lowers the gate. It is of the same alias group, the sa
 declared tier; what is high, or takes something away, is never replaced; the policy judges the new call anew.
 Law 2: schema-safe. Every argument that the substitute needs follows from those of the call that failed.
 Law 3: a failed record write is replaced only when it is proven that nothing was written.
-Law 4: what the call or the record is at fault for is never put to another tool: it would refuse it too, or
-write what was refused.
+Law 4: a write that the call or the record is at fault for is never put to another tool: it would refuse it
+too, or write what was refused. A read may look elsewhere.
 Law 5: a fallback is the last resort: what does less is never replaced in its turn.
 (Mission: mutation-engine.ts:122; requeryToolsForOutcome; patchPlanToolIds.)
 """
@@ -33,7 +33,7 @@ _OF_THE_TOOL: Final = frozenset(
     {"tool_error", "tool_raised", "tool_said_so", "timeout", "bad_result", "interrupted", "unknown_tool"}
 )
 #: How the code of a tool ends that says that what is behind it is away.
-_AWAY: Final = "unavailable"
+_AWAY: Final = ("unavailable", "down", "offline", "timeout", "unreachable")
 
 #: Why a tool may not stand in, in the order in which it is looked at.
 Refusal = Literal[
@@ -75,13 +75,13 @@ class CallFacts:
     loses: bool = False
 
 
-def asks_for_another(outcome: StepOutcome) -> bool:
+def asks_for_another(outcome: StepOutcome, *, effectful: bool) -> bool:
     """Whether another tool may do what this one did not: it was at fault, or asks for another way."""
     if outcome.needs_replan:
         return True
     if outcome.status is not StepStatus.FAILED:
         return False
-    return outcome.may_retry or outcome.code in _OF_THE_TOOL or outcome.code.endswith(_AWAY)
+    return not effectful or outcome.may_retry or outcome.code in _OF_THE_TOOL or outcome.code.endswith(_AWAY)
 
 
 def may_be_replaced(failed: CallFacts, *, absent: bool) -> Refusal | None:
