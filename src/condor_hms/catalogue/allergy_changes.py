@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from condor import ToolDescriptor, ToolError
 from condor_hms.catalogue.allergy_list import allergy_row
 from condor_hms.catalogue.allergy_record import CRITICALITIES, allergy_status_concept
-from condor_hms.catalogue.evidence import allergy_text
+from condor_hms.catalogue.evidence import allergy_text, ended_alerts, ended_notes
 from condor_hms.catalogue.hospital import Hospital, reference_of
 from condor_hms.catalogue.record_write import Call, Composed, record_write, without
 from condor_hms.catalogue.specs import code_arg, record_arg, why_arg
@@ -38,6 +38,7 @@ def allergy_change_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             target=("allergy", "AllergyIntolerance"),
             ops=set(_ACTIONS),
             op_arg="action",
+            ends={"resolve"},
             editable={"criticality", "reason"},
             args=(
                 record_arg("allergy", "Allergy", "allergy.list.card"),
@@ -61,8 +62,11 @@ async def _update(call: Call) -> Composed:
             code="not_standing",
         )
     after, words = _changed(allergy, action, str(call.args.get("criticality") or ""))
+    patient = await call.subject_of(allergy, "patient")
+    # While it stands in a lower grade, it still warns.
+    alerts = () if action == "update" else await ended_alerts(call.hospital, patient, reference_of(allergy))
     return Composed(
-        subject=await call.subject_of(allergy, "patient"),
+        subject=patient,
         summary=f"{_ACTIONS[action]}: allergy to {text}" + (f". Reason: {why}" if why else ""),
         done=f"Allergy {words}: {text}",
         edits=[Edit(before=allergy, after=after)],
@@ -70,6 +74,8 @@ async def _update(call: Call) -> Composed:
         removes=action == "remove",
         before={"allergy": allergy_row(allergy)["text"], "status": _state(allergy)},
         after={"allergy": allergy_row(after)["text"], "status": _state(after)},
+        alerts=alerts,
+        notes=ended_notes(alerts),
         facts={"substance": text},
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from condor_hms.alerts import CREATININE, POTASSIUM, WEIGHT, lab_number, load_medication_record
+from condor_hms.alerts import CREATININE, POTASSIUM, WEIGHT, check_orders, lab_number, load_medication_record
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of
 from condor_hms.catalogue.words import concept_text, day, joined, order_text, plural, status_of
 
@@ -20,18 +20,23 @@ if TYPE_CHECKING:
     from condor_hms.fhir.port import Resource
 
 __all__ = [
+    "PATIENT_STATE",
     "alert_rows",
     "alerts_sentence",
     "allergies_of",
     "allergy_status",
     "allergy_text",
     "clinical_context",
+    "ended_alerts",
+    "ended_notes",
     "is_active_allergy",
     "is_denied",
     "medication_record",
     "rules_note",
 ]
 
+#: The alert that a patient is deceased or the record inactive.
+PATIENT_STATE = "patient-state"
 #: SNOMED CT "No known allergy": the one code that means "no known allergies".
 _NO_KNOWN_ALLERGY = "716186003"
 #: Denials of one kind only: drug, food, environmental, insect, animal, latex. They deny nothing else.
@@ -82,13 +87,37 @@ def alert_rows(
     return tuple(sorted(rows, key=lambda row: rank[str(row["severity"])]))
 
 
+async def ended_alerts(
+    hospital: Hospital, patient: Mapping[str, Any], reference: str
+) -> tuple[dict[str, Any], ...]:
+    """What the record warns of now because of one entry, and no longer when that entry has ended.
+
+    Args:
+        reference: the entry, ``AllergyIntolerance/id`` or ``Condition/id``.
+    """
+    record = await medication_record(hospital, patient["reference"])
+    standing = check_orders(record, hospital.rules, hospital.today)
+    ended = [alert for alert in standing if any(item.reference == reference for item in alert.evidence)]
+    return alert_rows(ended, patient)
+
+
+def ended_notes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is told of them when the entry has ended."""
+    return [
+        f"The record warned because of it: {str(row['summary']).rstrip('. ')} ("
+        f"{joined([str(item['text']) for item in row['evidence']])})."
+        for row in rows
+        if row["id"] != PATIENT_STATE
+    ]
+
+
 def _rests_on(alert: Alert) -> str:
     return "+".join(item.reference for item in alert.evidence) or "dose"
 
 
 def _state_row(patient: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "id": "patient-state",
+        "id": PATIENT_STATE,
         "severity": "warning",
         "summary": f"{patient['name']}: {patient['note']}",
         "action": "Check that this is the right patient",

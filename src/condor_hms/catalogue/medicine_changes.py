@@ -8,6 +8,7 @@ Rule 3: alerts are computed on the record as it will be, without the order that 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from condor import ArgSpec, HitlTier, ToolDescriptor, ToolError
@@ -16,7 +17,7 @@ from condor_hms.catalogue.discontinuing import ordered_row, require_status
 from condor_hms.catalogue.dosage import dose_args, dose_quantity, frequency_arg, timing
 from condor_hms.catalogue.evidence import alert_rows, clinical_context, medication_record
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of
-from condor_hms.catalogue.medicine_list import current_orders
+from condor_hms.catalogue.medicine_list import current_orders, order_doses
 from condor_hms.catalogue.prescribing import alerts_for, monitoring, overridden, override, watched_notes
 from condor_hms.catalogue.record_write import Call, Composed, record_write, without
 from condor_hms.catalogue.specs import code_arg, date_arg, record_arg, why_arg
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 __all__ = ["medicine_change_tools"]
 
 _ACTIONS = {"update": "Change dose or timing", "hold": "Hold", "resume": "Resume"}
+#: How a reason begins that says in which sense a dose changes.
+_SENSE = re.compile(r"dose (?:(?P<more>increased|raised)|(?:reduced|lowered|decreased))(?!\w)", re.IGNORECASE)
 _DUE = {"action": ("update",)}
 #: What a new order takes over from the one that it follows.
 _KEPT = (
@@ -146,6 +149,7 @@ async def _new_dose(call: Call, order: Resource, why: str) -> Composed:
     text, patient = order_text(order), await call.subject_of(order)
     new = await _following(call, order)
     new["dosageInstruction"] = [_dosage(call, order)]
+    _check_change(call, order, new, why)
     new = overridden(call, new)
     words = order_text(new)
     record = await medication_record(call.hospital, patient["reference"])
@@ -178,6 +182,30 @@ async def _new_dose(call: Call, order: Resource, why: str) -> Composed:
             "forPatient": f"Your {name.lower()} is now {dose}, {FREQUENCIES[call.args['frequency']]}.",
         },
     )
+
+
+def _check_change(call: Call, order: Resource, new: Resource, why: str) -> None:
+    """The new dose is another one, and in the sense that the reason says (“Dose reduced: …”)."""
+    text = order_text(order)
+    old, now = order_doses(order), order_doses(new)
+    lines: list[dict[str, Any]] = order.get("dosageInstruction") or [{}]
+    repeat = (lines[0].get("timing") or {}).get("repeat")
+    if old == now and repeat == timing(call.args["frequency"]):
+        raise ToolError(
+            f"{text} has that dose and timing already; nothing was written", effect="none", code="no_change"
+        )
+    said = _SENSE.match(why)
+    if said is None or len(old) != 1:
+        return
+    (before, unit), (after, new_unit) = next(iter(old)), next(iter(now))
+    more = said["more"] is not None
+    if unit == new_unit and (after <= before if more else after >= before):
+        raise ToolError(
+            f"{text} stands at {dose_text(before, unit)}: {dose_text(after, new_unit)} is not "
+            f"{'more' if more else 'less'}, as “{said[0]}” says; nothing was written",
+            effect="none",
+            code="other_sense",
+        )
 
 
 async def _following(call: Call, order: Resource) -> Resource:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor import ArgSpec, ToolDescriptor, ToolError
 from condor_hms.catalogue.denials import refuse_doubt
+from condor_hms.catalogue.evidence import ended_alerts, ended_notes
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of
 from condor_hms.catalogue.problems import is_problem, problem_row
 from condor_hms.catalogue.record_write import Call, Composed, record_write, without
@@ -66,6 +67,7 @@ def problem_record_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             target=("condition", "Condition"),
             ops=set(_ACTIONS),
             op_arg="action",
+            ends={"resolve"},
             editable={"abatement", "reason"},
             args=(
                 record_arg("condition", "Problem", "condition.list.card"),
@@ -152,8 +154,10 @@ async def _update(call: Call) -> Composed:
             code="not_standing",
         )
     after, words = _changed(call, condition, action, why)
+    patient = await call.subject_of(condition)
+    alerts = () if action == "update" else await ended_alerts(call.hospital, patient, reference_of(condition))
     return Composed(
-        subject=await call.subject_of(condition),
+        subject=patient,
         summary=f"{_ACTIONS[action]}: {row['text']}" + (f". Reason: {why}" if why else ""),
         done=f"Problem {words}: {row['text']}",
         edits=[Edit(before=condition, after=after)],
@@ -161,6 +165,8 @@ async def _update(call: Call) -> Composed:
         removes=action == "remove",
         before={"problem": row["text"], "status": row["status"]},
         after={"problem": row["text"], "status": problem_row(after)["status"] or "entered-in-error"},
+        alerts=alerts,
+        notes=ended_notes(alerts),
         facts={"problem": row["text"]},
     )
 

@@ -27,6 +27,7 @@ from condor import (
     tool,
 )
 from condor.core.policy import is_destructive_op
+from condor_hms.catalogue.evidence import PATIENT_STATE, alert_rows
 from condor_hms.catalogue.hospital import Hospital, reference_of, require, require_patient, version_of
 from condor_hms.catalogue.identity import identity
 from condor_hms.catalogue.signing import signature
@@ -156,12 +157,15 @@ def composed_card(composed: Composed | NeedInput) -> CardEvidence:
     context = composed.context
     if composed.known:
         context = ({"label": "Duplicate", "text": composed.known}, *context)
+    alerts = [*composed.alerts]
+    if not any(row["id"] == PATIENT_STATE for row in alerts):
+        alerts += alert_rows((), composed.subject)
     return CardEvidence(
         subject=composed.subject,
         summary=composed.summary,
         before=composed.before,
         after=composed.after,
-        alerts=tuple(composed.alerts),
+        alerts=tuple(alerts),
         context=tuple(context),
         versions={reference_of(edit.before): version_of(edit.before) for edit in composed.edits},
         requires=tuple(composed.requires),
@@ -230,6 +234,7 @@ def record_write(
     ops: Collection[str] = ("create",),
     op_arg: str | None = None,
     verb: str = "",
+    ends: Collection[str] = (),
     ui_card: bool = False,
     alias: tuple[str | None, Literal["equal", "degraded"] | None] = (None, None),
     alias_args: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None] | None = None,
@@ -242,6 +247,7 @@ def record_write(
         tier: None: it says only that it writes, as tools did before there were classes.
         target: the argument that names the resource to change, and that resource's type.
         verb: what it does to the target, where the op does not say it.
+        ends: ops that take something out of what the patient is protected by; they ask as a removal does.
         alias: the groups it can stand in, and how good it is there.
     """
     made = _RecordWrite(hospital=hospital, compose=compose, creates=creates, target=target)
@@ -261,7 +267,7 @@ def record_write(
         "args": args,
         "metadata": {"mutating": True},
         "noun": noun,
-        "effect_of": None if target is None else _effects(target[0], verb, ops, op_arg),
+        "effect_of": None if target is None else _effects(target[0], verb, ops, op_arg, ends),
         "report": _report,
         "preview": made.show,
         "reconcile": made.reconcile,
@@ -272,11 +278,12 @@ def record_write(
 
 
 def _effects(
-    argument: str, verb: str, ops: Collection[str], op_arg: str | None
+    argument: str, verb: str, ops: Collection[str], op_arg: str | None, ends: Collection[str]
 ) -> Callable[[Mapping[str, Any]], tuple[Effect, ...]]:
     def effects(given: Mapping[str, Any]) -> tuple[Effect, ...]:
         op = str(given.get(op_arg)) if op_arg else next(iter(ops))
-        return (Effect(verb=verb or op, target=str(given.get(argument)), destructive=is_destructive_op(op)),)
+        destructive = is_destructive_op(op) or op in ends
+        return (Effect(verb=verb or op, target=str(given.get(argument)), destructive=destructive),)
 
     return effects
 

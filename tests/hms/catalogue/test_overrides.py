@@ -33,7 +33,7 @@ def asked(card: CardEvidence) -> list[str]:
     ("patient", "medicine", "dose", "needs"),
     [
         (JOHN, "celecoxib", 400, ["override_reason"]),  # alg-03: his allergy to sulfonamides
-        (NICHOLAS, "aspirin", 325, ["override_reason"]),  # ddi-01: beside ticagrelor
+        (NICHOLAS, "aspirin", 300, ["override_reason"]),  # ddi-01: beside ticagrelor
         # dos-01 is about the ticagrelor that stands beside it, whatever becomes of the aspirin.
         (NICHOLAS, "aspirin", 81, []),
     ],
