@@ -19,7 +19,7 @@ from condor import (
 )
 from condor_hms.catalogue.booking import free_slot, taken
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require, require_patient
-from condor_hms.catalogue.identity import identity
+from condor_hms.catalogue.identity import clinician_name, identity
 from condor_hms.catalogue.record_write import Call, Composed, record_write, without
 from condor_hms.catalogue.specs import code_arg, date_arg, patient_arg, record_arg
 from condor_hms.catalogue.words import moment_text, plural
@@ -153,7 +153,7 @@ def participant(appointment: Resource, kind: str) -> str:
 async def appointment_row(hospital: Hospital, appointment: Resource) -> dict[str, Any]:
     """One appointment: when, with whom, what for; ``said`` as a message to a patient says it."""
     start, clinician = str(appointment.get("start") or ""), participant(appointment, "Practitioner")
-    with_whom = await _name(hospital, clinician) if clinician else ""
+    with_whom = clinician_name(await require(hospital, clinician, "Practitioner")) if clinician else ""
     return {
         "reference": reference_of(appointment),
         "status": appointment.get("status", ""),
@@ -166,14 +166,6 @@ async def appointment_row(hospital: Hospital, appointment: Resource) -> dict[str
         "slot": next((slot.get("reference", "") for slot in appointment.get("slot") or []), ""),
         "what": str(appointment.get("description") or ""),
     }
-
-
-async def _name(hospital: Hospital, practitioner: str) -> str:
-    """``Dr Okafor``."""
-    names: list[dict[str, Any]] = (await require(hospital, practitioner, "Practitioner")).get("name") or [{}]
-    name = names[0]
-    prefix = " ".join(name.get("prefix") or [])
-    return f"{prefix or ' '.join(name.get('given') or [])} {name.get('family') or ''}".strip()
 
 
 def _said(start: str) -> str:

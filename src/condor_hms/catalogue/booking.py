@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from condor import ArgSpec, RecordMoved, ToolDescriptor, ToolError
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require
+from condor_hms.catalogue.identity import clinician_name
 from condor_hms.catalogue.record_write import Call, Composed, record_write, without
 from condor_hms.catalogue.scheduling import practitioner_arg
 from condor_hms.catalogue.specs import code_arg, patient_arg, record_arg, text_arg
@@ -59,7 +60,7 @@ def start_arg(label: str, *, required: bool = False) -> ArgSpec:
 async def _book(call: Call) -> Composed:
     """Book a free slot of a clinician for a patient."""
     who, practitioner = await call.patient(), str(call.args["practitioner"])
-    await require(call.hospital, practitioner, "Practitioner")
+    name = clinician_name(await require(call.hospital, practitioner, "Practitioner"))
     slot = await free_slot(call, call.args["slot"], practitioner)
     start = call.args.get("start")
     if start and str(start)[:16] != slot["start"][:16]:
@@ -71,8 +72,8 @@ async def _book(call: Call) -> Composed:
     when = moment_text(slot["start"])
     return Composed(
         subject=who,
-        summary=f"Book {when} with {practitioner}",
-        done=f"Booked {when}",
+        summary=f"Book {when} with {name}",
+        done=f"Booked {when} with {name}",
         new=[_resource(call, slot, who["reference"], practitioner)],
         edits=[taken(slot)],
         before={"slot": slot.get("status")},

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["fold", "identity", "name_words", "record_state"]
+__all__ = ["clinician_name", "fold", "identity", "name_words", "record_state"]
 
 
 def identity(patient: Resource, today: datetime.date) -> dict[str, Any]:
@@ -38,6 +38,14 @@ def identity(patient: Resource, today: datetime.date) -> dict[str, Any]:
         "text": ", ".join((who.name, who.age, who.sex, mrn)) + (f" ({note})" if note else ""),
     }
     return {**found, "note": note} if note else found
+
+
+def clinician_name(practitioner: Resource) -> str:
+    """``Dr Okafor``; the reference where the record has no name."""
+    names: list[dict[str, Any]] = practitioner.get("name") or [{}]
+    prefix = " ".join(names[0].get("prefix") or names[0].get("given") or [])
+    said = f"{prefix} {names[0].get('family') or ''}".strip()
+    return said or f"Practitioner/{practitioner['id']}"
 
 
 def record_state(patient: Resource) -> str:

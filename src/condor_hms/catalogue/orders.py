@@ -225,7 +225,7 @@ async def _refer(call: Call) -> Composed:
     return Composed(
         subject=who,
         summary=f"Refer to {label.lower()} ({resource['priority']}): {question}",
-        done=f"Referred to {label.lower()}: “{question}”",
+        done=f"Referred to {label.lower()} ({resource['priority']}): “{question}”",
         new=[resource],
         after={"referral": label, "question": question, "priority": resource["priority"]},
         facts={"specialty": label},

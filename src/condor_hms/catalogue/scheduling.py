@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor import ArgSpec, PolicyClass, ToolContext, ToolDescriptor, tool
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require
+from condor_hms.catalogue.identity import clinician_name
 from condor_hms.catalogue.words import day, plural
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def scheduling_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
 
     async def list_slots(_ctx: ToolContext, practitioner: str, **dates: str) -> dict[str, Any]:
         """Free slots of a clinician from a day on, earliest first."""
-        await require(hospital, practitioner, "Practitioner")
+        who = await require(hospital, practitioner, "Practitioner")
         found: list[Resource] = []
         for schedule in await _schedules(hospital, practitioner):
             params: dict[str, str | list[str]] = {"schedule": reference_of(schedule), "status": "free"}
@@ -43,11 +44,11 @@ def scheduling_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             with reading():
                 found += await hospital.fhir.search("Slot", params)
         rows = [{"slot": reference_of(slot), "start": slot["start"], "end": slot["end"]} for slot in found]
-        return _value(practitioner, rows)
+        return _value(who, rows)
 
     async def compute(_ctx: ToolContext, practitioner: str, **dates: str) -> dict[str, Any]:
         """Free time of a clinician, computed from planned hours and booked appointments."""
-        await require(hospital, practitioner, "Practitioner")
+        who = await require(hospital, practitioner, "Practitioner")
         with reading():
             booked = await hospital.fhir.search(
                 "Appointment", {"practitioner": practitioner, "date": f"ge{dates['from']}"}
@@ -61,7 +62,7 @@ def scheduling_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
         rows: list[dict[str, Any]] = []
         for schedule in await _schedules(hospital, practitioner):
             rows += _free_time(schedule, datetime.date.fromisoformat(dates["from"]), taken)
-        return _value(practitioner, rows)
+        return _value(who, rows)
 
     shared = {
         "policy_class": PolicyClass.READ,
@@ -130,10 +131,11 @@ def _free_time(
     return rows
 
 
-def _value(practitioner: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _value(practitioner: Resource, rows: list[dict[str, Any]]) -> dict[str, Any]:
     rows = sorted(rows, key=lambda row: str(row["start"]))
     return {
-        "practitioner": practitioner,
+        "practitioner": reference_of(practitioner),
+        "name": clinician_name(practitioner),
         "free": rows[:_ROWS_MAX],
         "byStart": {str(row["start"])[:16]: row for row in rows},
         "more": max(0, len(rows) - _ROWS_MAX),
@@ -144,6 +146,6 @@ def _report(args: Mapping[str, Any], value: Any) -> str:
     free = value["free"]
     count = len(free) + value["more"]
     if not free:
-        return f"{value['practitioner']} has no free time from {day(args.get('from'))} on."
+        return f"{value['name']} has no free time from {day(args.get('from'))} on."
     said = ", ".join(f"{day(row['start'])} {row['start'][11:16]}" for row in free[:_TOLD_MAX])
-    return f"{value['practitioner']} has {plural(count, 'free slot')}, the first {said}."
+    return f"{value['name']} has {plural(count, 'free slot')}, the first {said}."

@@ -58,7 +58,9 @@ async def test_free_time_is_free(desk: Desk) -> None:
     assert "2026-12-01T09:00:00Z" not in starts, "an appointment is booked then"
     assert {row["start"] for row in slots["free"]} >= {"2026-12-02T09:30:00Z"}
     for tool, value in (("schedule.slots", slots), ("schedule.availability", computed)):
-        assert "free slots, the first" in desk.report(tool, args, value)
+        said = desk.report(tool, args, value)
+        assert said.startswith("Dr Okafor has ")
+        assert "free slots, the first" in said
     last = await desk.call("schedule.slots", {**args, "to": "2026-12-01"})
     assert {row["start"][:10] for row in last["free"]} <= {"2026-12-01"}
 
@@ -89,7 +91,7 @@ async def test_a_booking_takes_its_slot(desk: Desk) -> None:
     """Slot and appointment together; a taken slot is said, nothing is written; a repetition is the same."""
     args = {"patient": MELISSA, "practitioner": OKAFOR, "slot": "Slot/slot-oka-1202-0930", "reason": "Review"}
     shown = await desk.preview("appointment.book", args)
-    assert shown.summary == "Book 2 Dec 2026 09:30 with Practitioner/dr-okafor"
+    assert shown.summary == "Book 2 Dec 2026 09:30 with Dr Okafor"
     first = await desk.call("appointment.book", args, record_versions=shown.versions)
     again = await desk.call("appointment.book", args)
     assert (first["reference"], again["replayed"]) == (again["reference"], True)
