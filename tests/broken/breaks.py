@@ -369,8 +369,8 @@ BREAKS: tuple[Break, ...] = (
     broken(
         "a no to a card that drifted is not taken",
         "pump/phases/suspend_resume.py",
-        "    drift = _drift(segment, row) if given.approved else None",
-        "    drift = _drift(segment, row)",
+        "    drift = drift_of(segment, row) if given.approved else None",
+        "    drift = drift_of(segment, row)",
         "pump/test_denials.py::test_deny_after_a_restart_under_another_policy_runs_nothing",
     ),
     broken(

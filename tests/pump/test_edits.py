@@ -246,6 +246,16 @@ async def test_only_the_card_of_a_call_is_edited_and_only_where_its_tool_allows_
             await desk.condor.edit("sus_" + "a" * 26, {"value": "y"}, principal=BOB)
 
 
+async def test_an_edit_that_cannot_be_seen_is_refused(tmp_path: Path, ledger: Ledger) -> None:
+    """A bidirectional override in an edit would reach the record; the card stands."""
+    async with open_desk(tmp_path / "home", book(ledger)) as desk:
+        run = await desk.run(WRITE)
+        card = await desk.card(run["runId"])
+        with pytest.raises(EditInvalid, match=r"U\+202E at character 4 cannot be seen"):
+            await edit(desk, card, value="UTI\u202e")
+        assert await desk.card(run["runId"]) == card
+
+
 async def test_an_expired_card_is_not_edited(tmp_path: Path, ledger: Ledger) -> None:
     """The deadline stands in the compare-and-set; an edit revives nothing."""
     async with open_desk(tmp_path / "home", book(ledger), ttl_s=60) as desk:

@@ -246,6 +246,62 @@ def test_a_value_has_the_shape_of_its_field(shape: dict[str, Any], value: Any, m
     assert f"{expected}; the card stays open" == str(refusal.value)
 
 
+HIDDEN = [
+    *("UTI\u202e", "a\u2066b", "de\u200blete", "a\ufeff", "a\u200fb", "a\u00adb", "x\u2028y"),
+    *(
+        "a\x00b",
+        "a\x1b[2J",
+        "a\rb",
+        "a\x7f",
+        "a\x85b",
+        "de\u200dlete",
+        "\u200ca",
+        "\u0915\u200d\u200da",
+        "a\u061cb",
+    ),
+    "a\U000e0041b",
+]
+
+
+@pytest.mark.parametrize("text", HIDDEN)
+def test_what_cannot_be_seen_is_no_answer(text: str) -> None:
+    """In a text, a list of texts and below an object, and as a reason; one clear message with the place."""
+    for shape, value, path in (
+        ({"type": "string"}, text, "/x"),
+        ({"type": "array", "items": {"type": "string"}}, ["ok", text], "/x/1"),
+        ({"type": "object"}, {"a": [text]}, "/x/a/0"),
+    ):
+        with pytest.raises(
+            AnswerInvalid, match=r"U\+[0-9A-F]{4,5} at character \d+ cannot be seen"
+        ) as refusal:
+            check_value(value, shape, "/x")
+        assert refusal.value.path == path
+    with pytest.raises(AnswerInvalid, match="cannot be seen"):
+        read(APPROVAL, {"approved": False, "reason": text})
+    with pytest.raises(AnswerInvalid):
+        check_value({text: 1}, {"type": "object"}, "/x")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "two\nlines\tand a tab",
+        "crlf\r\nline",
+        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
+        "na\u00a0me \u00e9",
+        "\U0001f468\u200d\u2695\ufe0f",
+    ],
+)
+def test_what_people_write_is_an_answer(text: str) -> None:
+    """Line breaks, tabs, and joiners where a script needs them."""
+    check_value(text, {"type": "string"}, "/x")
+
+
+def test_an_option_is_its_authors_own_word() -> None:
+    """Every option that a form offers can be chosen."""
+    check_value("a\u00adb", {"type": "string", "oneOf": [{"const": "a\u00adb"}]}, "/x")
+
+
 def test_a_long_list_of_options_is_cut() -> None:
     """A refusal stays one short line, whatever the options say."""
     shape = {"type": "string", "oneOf": [{"const": f"option\n{index}"} for index in range(500)]}

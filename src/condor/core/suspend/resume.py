@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -34,6 +35,12 @@ _FORMS = {
         "2026-11-30T09:30:00Z",
     ),
 }
+
+
+#: Unicode categories of what nobody sees: control and format characters, line and paragraph separators.
+_HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp"})
+#: Zero-width non-joiner and joiner: spelling in some scripts, a disguise behind an ASCII letter.
+_JOINERS = "\u200c\u200d"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +124,53 @@ def read_resume(reason: ReasonCode, schema: Mapping[str, object], data: object) 
 
 
 def check_value(value: object, shape: Mapping[str, object], path: str) -> None:
+    """One value that a person gives, against one property of a form schema.
+
+    Raises:
+        AnswerInvalid: with ``path``.
+    """
+    check_shape(value, shape, path)
+    items = cast("Mapping[str, object]", shape.get("items") or {})
+    if not (shape.get("oneOf") or items.get("oneOf")):  # an option is the author's own word
+        _check_visible(value, path)
+
+
+def _check_visible(value: object, path: str) -> None:
+    """Every text in a value can be seen as it is: what a person approves is what is written.
+
+    Control characters, bidirectional overrides and isolates, and zero-width characters are refused; a line
+    break and a tab are not, nor a joiner between letters that need one (Persian, Hindi, emoji).
+    """
+    if isinstance(value, str):
+        if value.isprintable():
+            return
+        for place, char in enumerate(value):
+            if _is_hidden(value, place):
+                raise AnswerInvalid(
+                    f"U+{ord(char):04X} at character {place + 1} cannot be seen or changes how the text "
+                    "reads; take it out",
+                    path=path,
+                )
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            below = f"{path}/{shown_token(str(key))}"
+            _check_visible(str(key), below)
+            _check_visible(item, below)
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            _check_visible(item, f"{path}/{index}")
+
+
+def _is_hidden(text: str, place: int) -> bool:
+    char = text[place]
+    if char in "\n\t" or text[place : place + 2] == "\r\n":
+        return False
+    if char in _JOINERS:
+        return place == 0 or text[place - 1].isascii() or text[place - 1] in _JOINERS
+    return unicodedata.category(char) in _HIDDEN
+
+
+def check_shape(value: object, shape: Mapping[str, object], path: str) -> None:
     """One value against one property of a form schema; type ``any`` is open inside.
 
     Raises:
@@ -159,7 +213,7 @@ def _check_array(value: object, shape: Mapping[str, object], path: str) -> None:
     if len(items) < cast("int", shape.get("minItems", 0)):
         raise AnswerInvalid("choose at least one", path=path)
     for index, item in enumerate(items):
-        check_value(item, cast("Mapping[str, object]", shape.get("items", {})), f"{path}/{index}")
+        check_shape(item, cast("Mapping[str, object]", shape.get("items", {})), f"{path}/{index}")
     if shape.get("uniqueItems") is True and len(set(items)) < len(items):
         raise AnswerInvalid("one of them stands twice", path=path)
 

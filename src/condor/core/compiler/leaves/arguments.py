@@ -8,7 +8,7 @@ from condor.core.errors import AnswerInvalid
 from condor.core.outcome import InputField
 from condor.core.policy.descriptor import is_missing
 from condor.core.suspend.clarification_schema import clarification_resume_schema
-from condor.core.suspend.resume import check_value
+from condor.core.suspend.resume import check_shape
 
 if TYPE_CHECKING:
     import datetime
@@ -66,7 +66,8 @@ def faulty_arguments(
                 faults.append((spec, "missing"))
             continue
         try:
-            check_value(value, shapes[spec.name], f"/{spec.name}")
+            # Not ``check_value``: what a record holds may be carried on as it is.
+            check_shape(value, shapes[spec.name], f"/{spec.name}")
         except AnswerInvalid as refusal:
             faults.append((spec, str(refusal).removesuffix("; the card stays open")))
     return tuple(faults)
