@@ -136,7 +136,10 @@ def _open(path: Path, open_store: Callable[[Path], EmbeddedFhirStore]) -> Embedd
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         return open_store(path)
     except (OSError, FhirError) as error:
-        raise CondorError(f"the record {path} cannot be opened: {error}", code="environment") from error
+        raise CondorError(
+            f"the record {path} cannot be opened: {error}; restore it from a backup, or name another home",
+            code="environment",
+        ) from error
 
 
 async def _made(store: EmbeddedFhirStore, path: Path, *, wanted: bool) -> tuple[bool, tuple[str, ...]]:

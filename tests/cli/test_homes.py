@@ -6,6 +6,7 @@ import asyncio
 import ctypes
 import json
 import os
+import re
 import resource
 import signal
 import sqlite3
@@ -215,7 +216,7 @@ def test_a_home_that_cannot_be_written_is_read(shell: Shell) -> None:
         assert "it can be read only: run chmod -R u+rwX" in done.err
         checked = shell.process("doctor", preexec_fn=bound_by_modes)
         assert checked.code == 9
-        assert ".condor cannot be written, so this home can be read only; run: chmod -R" in checked.words
+        assert ".condor cannot be written; it can be read only: run chmod -R" in checked.words
         assert "schema: version" in checked.words
     finally:
         shell.home.chmod(0o700)
@@ -322,3 +323,45 @@ def test_a_programs_home_is_read_but_not_changed(shell: Shell) -> None:
     assert named.code == 2
     assert "--as works in a demo or development home only" in named.err
     assert shell.database() == before
+
+
+def test_the_doctor_really_writes(shell: Shell) -> None:
+    """A place that takes no more is named as such, although its modes allow it; nothing is left behind."""
+    shell.parked()
+
+    def takes_nothing() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1_024, 1_024))
+
+    checked = shell.process("doctor", preexec_fn=takes_nothing)
+    assert checked.code == 9
+    assert "✗ writable: .condor cannot be written (File too large)" in checked.words
+    assert "✓ writable" in shell.run("doctor").words
+    assert not list(shell.home.glob(".condor-doctor-*"))
+
+
+def test_a_file_that_is_no_database_is_named_with_what_to_do(shell: Shell) -> None:
+    """By every command, and by the doctor; nothing of it is changed."""
+    shell.parked()
+    database = shell.home / "condor.db"
+    for beside in shell.home.glob("condor.db-*"):
+        beside.unlink()
+    database.write_bytes(b"garbage" * 4_000)
+    for words in (("runs",), ("run", "refund A-1", "--as", "mia")):
+        done = shell.run(*words)
+        assert done.code == 8
+        assert ".condor/condor.db: file is not a database; it is no database" in done.err
+        assert "restore it from a backup" in done.err
+    checked = shell.run("doctor")
+    assert checked.code == 9
+    assert "✗ writable: .condor/condor.db is no SQLite database" in checked.words
+    assert database.read_bytes() == b"garbage" * 4_000
+
+
+def test_the_remedy_fits(shell: Shell) -> None:
+    """A directory that is not there is to be made; no mode of it can be mended."""
+    away = {"CONDOR_DATABASE_URL": "sqlite:///none/here/c.db"}
+    done = shell.run("run", "refund A-1", "--as", "mia", env=away)
+    assert done.code == 8
+    assert re.search(r"the directory \S*none/here is not there: make it \(mkdir -p \S*none/here\)", done.err)
+    assert "chmod" not in done.err

@@ -1,4 +1,8 @@
-"""The doctor's checks, each one line. Reading only: a sick home is not touched."""
+"""The doctor's checks, each one line.
+
+Law: a sick home is not touched: what is there is only read. Whether it takes a write is tried with a small
+file of the doctor's own, which it removes.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import platform
 import sqlite3
 import stat
 import sys
+import tempfile
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,6 +27,7 @@ from condor.cli.owner import database_of, is_shared, owner_of
 from condor.core.errors import CondorError, show
 from condor.core.recovery.limits import LIMITS, amount_words, clamp_limit
 from condor.ports.database_url import is_postgres
+from condor.ports.writable import what_is_shut
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,6 +37,10 @@ if TYPE_CHECKING:
 #: Releases of SQLite in which two connections that checkpoint or write at once can corrupt a database
 #: (the WAL-reset fault). One connection of ours writes and checkpoints, so it cannot happen here.
 _WAL_RESET = ((3, 7, 0), (3, 51, 2))
+#: How a database of SQLite begins.
+_MAGIC = b"SQLite format 3\0"
+#: Bytes of the file with which it is tried whether the home takes a write: a page of the log and more.
+_TRIED_BYTES = 64 * 1024
 #: Bits of a mode that let others in.
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
@@ -190,13 +200,42 @@ def _writable(home: Path, database: Path) -> Check:
     beside = [Path(f"{database}{end}") for end in ("", "-wal", "-shm", "-lock")]
     wanted = {home, database.parent, *(path for path in beside if path.exists())}
     shut = [str(path) for path in sorted(wanted) if not os.access(path, os.W_OK)]
-    if not shut:
-        return ok("writable", "the home and its database")
-    return problem(
-        "writable",
-        f"{', '.join(shut)} cannot be written, so this home can be read only; run: chmod -R u+rwX {home} "
-        "(or name another home: --home)",
-    )
+    if shut:
+        return problem("writable", "; ".join(what_is_shut(Path(path)) for path in shut))
+    for directory in sorted({home, database.parent}):
+        try:
+            _try_writing(directory)
+        except OSError as error:
+            return problem("writable", what_is_shut(directory, error=error))
+    if not _looks_like_a_database(database):
+        return problem(
+            "writable",
+            f"{database} is no SQLite database, so nothing can be written to it: restore it from a backup, "
+            "or move it away",
+        )
+    return ok("writable", "the home and its database; a small file was written, synced and removed")
+
+
+def _try_writing(directory: Path) -> None:
+    """Write, sync and remove a small file; what the machine says against it is raised."""
+    number, name = tempfile.mkstemp(prefix=".condor-doctor-", dir=directory)
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(bytes(_TRIED_BYTES))
+            file.flush()
+            os.fsync(file.fileno())
+    finally:
+        Path(name).unlink()
+
+
+def _looks_like_a_database(database: Path) -> bool:
+    """Whether SQLite would take the file: it begins as one, is empty, or is not there yet."""
+    try:
+        with database.open("rb") as file:
+            begins = file.read(len(_MAGIC))
+    except OSError:
+        return True  # not there yet, or said by another check
+    return begins in (b"", _MAGIC)
 
 
 def _schema(path: Path) -> Iterator[Check]:
@@ -208,7 +247,7 @@ def _schema(path: Path) -> Iterator[Check]:
         with contextlib.closing(sqlite3.connect(uri, uri=True)) as connection:
             (found,) = connection.execute("SELECT value FROM meta WHERE key = 'schema_version'").fetchone()
     except (sqlite3.Error, TypeError) as error:
-        yield problem("schema", f"cannot be read: {error}")
+        yield problem("schema", f"{path} cannot be read: {error}; restore it from a backup, or move it away")
         return
     yield ok("schema", f"version {found}")
 

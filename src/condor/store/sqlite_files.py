@@ -17,6 +17,7 @@ from typing import IO, Final
 from urllib.parse import quote
 
 from condor.core.errors import HomeUnusable
+from condor.ports.writable import what_is_shut
 from condor.store.migrations import SCHEMA_VERSION, check_version, migrate, stored_version
 
 #: Seconds to wait for a lock of another process (a backup, a shell) before giving up.
@@ -45,10 +46,10 @@ def open_writer(path: Path) -> sqlite3.Connection:
             path.touch(0o600, exist_ok=False)
         connection = _connect(path, "rw")
     except (OSError, sqlite3.Error) as error:
-        raise HomeUnusable(f"cannot open {path.name} for writing: {error}; {_advice(path)}") from error
+        raise HomeUnusable(f"cannot open {path} for writing: {_next_step(path, error)}") from error
     try:
-        version = stored_version(connection, path.name)
-        check_version(version, path.name)
+        version = stored_version(connection, str(path))
+        check_version(version, str(path))
         if version == 0:
             connection.execute("PRAGMA page_size = 4096")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -62,7 +63,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
         migrate(connection, version)
     except sqlite3.Error as error:
         connection.close()
-        raise HomeUnusable(f"cannot use {path.name}: {error}") from error
+        raise HomeUnusable(f"cannot use {path}: {_next_step(path, error)}") from error
     except BaseException:
         connection.close()
         raise
@@ -76,11 +77,11 @@ def open_reader(path: Path) -> sqlite3.Connection:
         HomeUnusable: no such file, not a database, not ours, or another version than this Condor's.
     """
     if not path.exists():
-        raise HomeUnusable(f"there is no database {path.name} yet; start something first")
+        raise HomeUnusable(f"there is no database {path} yet; start something first")
     try:
         return _shared_reader(path)
     except sqlite3.Error as error:
-        raise HomeUnusable(f"cannot read {path.name}: {error}") from error
+        raise HomeUnusable(f"cannot read {path}: {_next_step(path, error)}") from error
 
 
 def _shared_reader(path: Path) -> sqlite3.Connection:
@@ -98,8 +99,8 @@ def _checked_reader(path: Path, mode: str) -> sqlite3.Connection:
     connection = _connect(path, mode)
     try:
         connection.execute("PRAGMA query_only = ON")
-        version = stored_version(connection, path.name)
-        check_version(version, path.name, oldest=SCHEMA_VERSION)
+        version = stored_version(connection, str(path))
+        check_version(version, str(path), oldest=SCHEMA_VERSION)
     except BaseException:
         connection.close()
         raise
@@ -126,10 +127,11 @@ def lock_owner(path: Path) -> IO[str]:
     Raises:
         HomeUnusable: another process owns it (code ``locked``), or its directory cannot be written.
     """
+    lock = Path(f"{path}-lock")
     try:
-        file = Path(f"{path}-lock").open("a+", encoding="utf-8", errors="replace")  # noqa: SIM115 - held until close()
+        file = lock.open("a+", encoding="utf-8", errors="replace")
     except OSError as error:
-        raise HomeUnusable(f"cannot write beside {path.name}: {error.strerror}; {_advice(path)}") from error
+        raise HomeUnusable(f"cannot write beside {path}: {what_is_shut(lock, error=error)}") from error
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
@@ -151,13 +153,23 @@ def _check_writable(path: Path) -> None:
     beside = [Path(f"{path}{end}") for end in ("", "-wal", "-shm")]
     for needed in (path.parent, *(one for one in beside if one.exists())):
         if not os.access(needed, os.W_OK):
-            raise HomeUnusable(f"{needed} cannot be written; {_advice(path)}")
+            raise HomeUnusable(what_is_shut(needed))
 
 
-def _advice(path: Path) -> str:
-    return (
-        f"it can be read only: run chmod -R u+rwX {path.parent}, or name another home (--home, CONDOR_HOME)"
-    )
+def _next_step(path: Path, error: Exception) -> str:
+    """What the machine or SQLite said of a database, and what to do."""
+    if isinstance(error, OSError):
+        return what_is_shut(path, error=error)
+    match getattr(error, "sqlite_errorcode", None):
+        case sqlite3.SQLITE_NOTADB | sqlite3.SQLITE_CORRUPT:
+            what = "it is no database, or a damaged one: restore it from a backup"
+        case sqlite3.SQLITE_FULL:
+            what = "free some space on its disk"
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            what = "wait for the program that uses it"
+        case _:
+            what = "look at its file and its directory, or restore it from a backup"
+    return f"{error}; {what}, or name another home (--home, CONDOR_HOME)"
 
 
 def _owner_said_in(file: IO[str]) -> str:

@@ -312,8 +312,8 @@ async def test_nobody_reads_where_nothing_may_be_written(
     process = await asyncio.create_subprocess_exec(*child, stdout=asyncio.subprocess.PIPE)
     said = (await process.communicate())[0].decode().splitlines()
     assert said[0] == "1"
-    assert "cannot write beside condor.db" in said[1]
-    assert "cannot read closed.db" in said[2]
+    assert f"cannot write beside {public / 'condor.db'}" in said[1]
+    assert f"cannot read {public / 'closed.db'}" in said[2]
     assert sorted(file.name for file in public.iterdir()) == ["closed.db", "condor.db"]
 
 
