@@ -12,6 +12,9 @@ import pytest
 
 from condor.ports.encoding import BODY_BYTES_MAX, BODY_DEPTH_MAX
 from condor.server import protocol
+from condor.server.problems import Refused
+from condor.server.reading import valid
+from condor.server.shapes import ApproveBody
 from tests.server.support import card_of, problem_of
 
 if TYPE_CHECKING:
@@ -176,3 +179,13 @@ async def test_a_head_that_drips_is_given_up(house: House, monkeypatch: pytest.M
     run = await house.parked()
     ann = await house.signed_in("ann")
     assert (await ann.get(f"/api/runs/{run['runId']}")).status_code == 200
+
+
+def test_an_unknown_key_is_not_told_back() -> None:
+    """A key is the body's own word: the place above it is named, once, and beside it what else is wrong."""
+    with pytest.raises(Refused) as refused:
+        valid({"ZZCANARY": 1, "ZZCANARY2": 2, "approved": "maybe"}, ApproveBody)
+    assert "ZZCANARY" not in f"{refused.value} {refused.value.more}"
+    assert str(refused.value).startswith("the body is wrong at ")
+    assert "a key is not known here" in str(refused.value.more)
+    assert "/approved" in str(refused.value)

@@ -359,9 +359,15 @@ def _without_values(message: str) -> str:
 
 
 def faults_of(invalid: ValidationError) -> list[Json]:
-    """Where a body is wrong and why, without what stood there."""
+    """Where a body is wrong and why, without what stood there: an unknown key is the body's own word too."""
     found = invalid.errors(include_url=False, include_context=False, include_input=False)
-    return [{"at": _pointer(fault["loc"]), "why": _why(fault["msg"])} for fault in found[:_FAULTS_MAX]]
+    told: dict[tuple[str, str], None] = {}
+    for fault in found:
+        if fault["type"] == "extra_forbidden":
+            told[_pointer(fault["loc"][:-1]), "a key is not known here; see the API reference"] = None
+        else:
+            told[_pointer(fault["loc"]), _why(fault["msg"])] = None
+    return [{"at": at, "why": why} for at, why in list(told)[:_FAULTS_MAX]]
 
 
 def _pointer(loc: tuple[int | str, ...]) -> str:

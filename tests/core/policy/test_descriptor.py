@@ -25,12 +25,17 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("tool name 'Notes' is not usable: take 1 to 64 of a-z 0-9 . _ - (ASCII, lower case)", {"name": "Notes"}),
     ("tool name 7 is not usable: take 1 to 64 of a-z 0-9 . _ - (ASCII, lower case)", {"name": 7}),
     (
-        "tool note.append: policy_class 'mutate' is unknown; take read, mutate, exec or comms",
+        "tool note.append: policy_class 'mutate' is unknown; write PolicyClass.MUTATE",
         {"policy_class": "mutate"},
     ),
-    ("tool note.append: hitl_tier 'Low ' is unknown; take high or low", {"hitl_tier": "Low "}),
-    ("tool note.append: hitl_tier '' is unknown; take high or low", {"hitl_tier": ""}),
-    ("tool note.append: hitl_tier 0 is unknown; take high or low", {"hitl_tier": 0}),
+    (
+        "tool note.append: policy_class 'wreck' is unknown; write PolicyClass.READ or PolicyClass.MUTATE or "
+        "PolicyClass.EXEC or PolicyClass.COMMS",
+        {"policy_class": "wreck"},
+    ),
+    ("tool note.append: hitl_tier 'Low ' is unknown; write HitlTier.LOW", {"hitl_tier": "Low "}),
+    ("tool note.append: hitl_tier '' is unknown; write HitlTier.HIGH or HitlTier.LOW", {"hitl_tier": ""}),
+    ("tool note.append: hitl_tier 0 is unknown; write HitlTier.HIGH or HitlTier.LOW", {"hitl_tier": 0}),
     (
         "tool note.append: a record write needs hitl_tier=HitlTier.HIGH or HitlTier.LOW",
         {"hitl_tier": None},

@@ -21,6 +21,7 @@ from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
+    from enum import StrEnum
 
 #: ASCII only, so that no look-alike can shadow a tool (Trojan Source, CVE-2021-42574).
 _NAME = re.compile(r"[a-z0-9._-]{1,64}")
@@ -173,15 +174,24 @@ def _words(tool: str, key: str, value: object) -> frozenset[str]:
     return frozenset(value)
 
 
+def _member(words: type[StrEnum], given: object) -> str:
+    """What to write: the member that a text means, else all of them."""
+    meant = given.strip().lower() if isinstance(given, str) else None
+    named = [f"{words.__name__}.{word.name}" for word in words if meant in (word.value, None)]
+    return " or ".join(named or [f"{words.__name__}.{word.name}" for word in words])
+
+
 def _check_class(tool: ToolDescriptor) -> None:
     declared = tool.policy_class
     if declared is not None and not isinstance(declared, PolicyClass):
         raise RegistrationRefused(
-            f"tool {tool.name}: policy_class {show(declared)} is unknown; take read, mutate, exec or comms"
+            f"tool {tool.name}: policy_class {show(declared)} is unknown; write "
+            f"{_member(PolicyClass, declared)}"
         )
     if tool.hitl_tier is not None and not isinstance(tool.hitl_tier, HitlTier):
         raise RegistrationRefused(
-            f"tool {tool.name}: hitl_tier {show(tool.hitl_tier)} is unknown; take high or low"
+            f"tool {tool.name}: hitl_tier {show(tool.hitl_tier)} is unknown; write "
+            f"{_member(HitlTier, tool.hitl_tier)}"
         )
     if not isinstance(tool.metadata, Mapping):
         raise RegistrationRefused(f"tool {tool.name}: metadata is {show(tool.metadata)}; write a mapping")
