@@ -62,6 +62,16 @@ _DOUBTS: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"|stopped|until"
         ),
     ),
+    # “Crohn's disease” is a name, “Mary's asthma” is not.
+    (
+        "speaks of somebody else",
+        re.compile(
+            r"\w+'s (?!(?:disease|syndrome|palsy|phenomenon|lymphoma|o?esophagus|thyroiditis|sarcoma|tumou?r"
+            r"|contracture|fracture|chorea|ataxia|dementia|encephalopathy|arthropathy|gangrene|ulcer|cyst"
+            r"|bone|breast|ring|foot|elbow|neuroma)(?!\w))(?=\w)",
+            re.IGNORECASE,
+        ),
+    ),
     ("speaks of somebody else", _words(rf"(?:{KIN})s?(?:'s|')?")),
 )
 #: What to ask for instead.
@@ -93,7 +103,7 @@ def doubt_in(text: str) -> Doubt | None:
         return None
     plain = _IN_NAMES.sub(" ", text)
     found = [(match.start(), match[0], what) for what, shape in _DOUBTS if (match := shape.search(plain))]
-    return Doubt(word=min(found)[1], what=min(found)[2]) if found else None
+    return Doubt(word=min(found)[1].strip(), what=min(found)[2]) if found else None
 
 
 def refuse_doubt(name: str, text: str) -> None:

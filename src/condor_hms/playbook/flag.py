@@ -10,7 +10,7 @@ from condor_hms.playbook.objects import PLACE, take_places, written_thing
 from condor_hms.playbook.reading import Reading, is_plain_text
 from condor_hms.playbook.refusals import refuse, refuse_part
 from condor_hms.playbook.steps import PATIENT, Plan, plan, search_step, step
-from condor_hms.playbook.vocabulary import FLAG_WORDS, pattern, words
+from condor_hms.playbook.vocabulary import FLAG_WORDS, NEGATIONS, pattern, words
 
 if TYPE_CHECKING:
     from condor_hms.playbook.draft import Draft
@@ -46,11 +46,13 @@ def plan_flag(reading: Reading) -> Plan:
     draft = reading.draft
     draft.take_all(_PASSIVE)
     # Before the note: “do not attempt CPR” is the name of a flag.
+    before = draft.low
     flags = FLAG_WORDS.take(draft)
     if not flags:
         raise refuse(f"no flag is named that I can set; there are {', '.join(FLAGS.values())}")
     if len(flags) > 1:
         raise refuse(f"two flags in one request ({' and '.join(FLAGS[flag] for flag in flags)})")
+    _give_back(draft, before)
     note = _note(draft)
     take_places(draft, PLACE)
     thing = written_thing(draft, but=("flag", "alert"))
@@ -61,6 +63,22 @@ def plan_flag(reading: Reading) -> Plan:
         search_step(who.query, who.birth_date),
         step("s2", "flag.set", {"patient": PATIENT, "flag": flags[0], "note": note}, after=("s1",)),
     )
+
+
+def _give_back(draft: Draft, before: str) -> None:
+    """The flag's name within the note is a part of the note: “because she had two falls”.
+
+    Raises:
+        RequestNotUnderstood: the note denies what the flag says.
+    """
+    found = next((match for shape in (_NOTE, _TOLD) if (match := shape.search(before))), None)
+    if found is None or draft.low[: found.start()] == before[: found.start()]:
+        return
+    if draft.low[found.start() :] != before[found.start() :]:
+        note = before[found.start("note") : found.end("note")]
+        if NEGATIONS.search(note):
+            raise refuse_part(note, "it denies what the flag says")
+        draft.low = draft.low[: found.start()] + before[found.start() :]
 
 
 def _note(draft: Draft) -> str | None:

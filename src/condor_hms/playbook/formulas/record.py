@@ -86,7 +86,9 @@ def _problem(said: Said) -> Plan:
 
 def _problem_change(action: str) -> Any:
     def build(said: Said) -> Plan:
-        found = reference("s2", "byName", problem_name(said.text("problem")).casefold(), "reference")
+        # An entry that should never have been is removed under the name that it has.
+        name = said.text("problem") if action == "remove" else said.entry("problem")
+        found = reference("s2", "byName", problem_name(name).casefold(), "reference")
         args = {"condition": found, "action": action, "abatement": said.past(), "reason": said.why()}
         return plan(
             said.search(),

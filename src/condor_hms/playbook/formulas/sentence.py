@@ -54,7 +54,7 @@ _MACROS = {
     "their": r"(?:her|his|their|the)",
     "they": r"(?:she|he|they)",
     "because": r"(?:[,:]?(?: -)? (?P<because>because(?: of)?|since|as|due to|for|reason:?)(?!\w)[: ]*"
-    r"|(?: ?: ?|, | - ))",
+    r"|(?P<sign> ?: ?|, | - ))",
     "channel": r"(?P<channel>sms|text(?: message)?|e-?mail|letter|post|(?:the )?(?:patient )?portal)",
     "show": r"(?:(?:show|give|get|find|list|see|tell)(?: me)?(?: all)?(?: of)?|what (?:are|is)|open|look up)",
     "document": r"(?P<document>discharge summary|progress note|summary of episode|referral (?:note|letter))",
@@ -79,6 +79,11 @@ _SPAN = (
     r"(?:\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fourteen"
     r"|a few|a couple of|few|several|the|some)?"
     r" ?(?:minutes?|hours?|hrs?|days?|nights?|weeks?|months?|years?|fortnights?|weekend)"
+)
+#: What a list after a comma goes on with, where a reason was to come.
+_OBJECTS = words(
+    "plan plans order orders appointment appointments invoice invoices allergy allergies note notes letter "
+    "letters summary document documents prescription prescriptions referral referrals problem problems"
 )
 #: How long something is to last.
 _LASTS = re.compile(
@@ -145,6 +150,8 @@ class Said:
         return said or None
 
     def _check_reason(self, said: str) -> None:
+        if self.text("sign") in (",", "-") and not self.has("specialty") and set(_words(said)) & _OBJECTS:
+            raise refuse_part(said, "I do one thing at a time; say “because” before a reason")
         other = second_medicine(said, announced=self.has("because")) if self.has("drug") else None
         if other is not None:
             raise refuse_part(other, "I do one thing at a time: name one medicine, and after “because” why")
