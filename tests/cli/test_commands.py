@@ -71,6 +71,8 @@ def test_pending_is_narrowed(shell: Shell) -> None:
         "'tomorrow' is no age; write it as 45s, 90m" in shell.run("pending", "--newer-than", "tomorrow").err
     )
     assert shell.run("pending", "--after", "sus_nobody").code == 2
+    unknown = shell.run("pending", "--run", "run_x")
+    assert (unknown.code, "no run 'run_x'" in unknown.err) == (2, True)
     assert shell.run("pending", "--tier", "medium").code == 2
 
 
@@ -85,6 +87,9 @@ def test_the_words_of_the_filters_are_those_that_cards_have() -> None:
 def test_a_denial_writes_nothing_and_is_named(shell: Shell) -> None:
     """Deny exits with 0 because it took effect; the run is aborted and the closing says who and why."""
     run = shell.parked()
+    for empty in ("", "  "):
+        refused = shell.run("deny", run["suspensions"][0]["suspendId"], "--reason", empty, "--as", "mia")
+        assert (refused.code, "the reason is empty" in refused.err) == (2, True)
     denied = shell.run("deny", run["suspensions"][0]["suspendId"], "--reason", "too much", "--as", "mia")
     assert denied.code == 0
     assert "⚠ Not completed: the refund was declined by Mia (too much)" in denied.out
@@ -115,6 +120,12 @@ def test_a_call_is_edited_by_command(shell: Shell) -> None:
     assert (new["toolInput"]["cents"], new["edits"][0]["byDisplay"], shell.ledger) == (900, "Mia", [])
     late = shell.run("approve", old, "--as", "max")
     assert (late.code, f"answer the new card {new['suspendId']}" in late.err) == (7, True)
+    for words in (("order=B",), ("cents=many",), ("--data", '{"cents": "900"}')):
+        late = shell.run("edit", old, *words, "--as", "mia")
+        assert (late.code, "the card stays open" in late.err) == (7, False)
+        assert "the card is stale: Mia edited the call" in late.err
+    late = shell.run("answer", old, "--data", "[]", "--as", "mia")
+    assert (late.code, "the card is stale" in late.err) == (7, True)
     drawn = shell.run("edit", new["suspendId"], "--data", '{"cents": 800}', "--as", "max")
     assert drawn.code == 0
     assert "Edited by Mia" in drawn.words
@@ -188,6 +199,8 @@ def test_a_question_is_answered_with_data(shell: Shell) -> None:
         refused = shell.run("answer", card, "--data", bad, "--as", "mia")
         assert (refused.code, refused.err.count("\n")) == (2, 1), refused
         assert "the card stays open" in refused.err
+    edited = shell.run("edit", card, "count=4", "--as", "mia")
+    assert (edited.code, "no approval but a clarification; use: condor answer" in edited.err) == (2, True)
     assert shell.database() == before
     done = shell.run(
         "answer", card, "--data", "-", "--as", "mia", "--json", stdin=json.dumps(answer).encode()

@@ -43,6 +43,10 @@ def approve_command(
 @json_option
 def deny_command(suspend_id: str, reason: str, user: str | None, home: Path, *, as_json: bool) -> int:
     """Refuse the call that a card shows; it does not run. Exits with 0 when the refusal took effect."""
+    from condor.core.errors import RefusedInput
+
+    if not reason.strip():
+        raise RefusedInput("the reason is empty; say why, it stands in the closing")
     data = {"approved": False, "reason": reason}
     _give(suspend_id, data, user, home, as_json=as_json, only="approval")
     return 0
@@ -231,17 +235,16 @@ def _say_not_run(screen: Screen, run: Snapshot, suspend_id: str) -> None:
 
 
 async def _edited(screen: Screen, place: Place, suspend_id: str, wanted: Any, user: str | None) -> None:
-    from condor.cli.forms import read_changes
     from condor.cli.run_view import card_of, how_to_answer
     from condor.cli.session import owning, signed_in, words_after
 
     async with owning(place, screen) as condor:
         who = signed_in(condor, place, user, screen)
         card = await condor.suspension(suspend_id)
-        changes = read_changes(card, wanted) if isinstance(wanted, tuple) else wanted
-        newer = await condor.edit(suspend_id, changes, principal=who)
-        run = await condor.show(str(newer["runId"]))
         where = words_after(condor, place, who.id)
+        _check_kind(card, "approval", where)
+        newer = await condor.edit(suspend_id, _changes(card, wanted), principal=who)
+        run = await condor.show(str(newer["runId"]))
     if screen.as_json:
         screen.json(newer)
         return
@@ -249,6 +252,15 @@ async def _edited(screen: Screen, place: Place, suspend_id: str, wanted: Any, us
     screen.show(card_of(run, newer, columns=screen.out.width))
     for line in how_to_answer(newer, where):
         screen.line(line)
+
+
+def _changes(card: Mapping[str, Any], wanted: Any) -> Any:
+    """What an edit changes; on a closed card nothing is read, as no edit of it counts."""
+    from condor.cli.forms import read_changes
+
+    if not isinstance(wanted, tuple):
+        return wanted
+    return read_changes(card, wanted) if card["status"] == "pending" else {}
 
 
 async def _stopped(

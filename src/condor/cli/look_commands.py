@@ -44,6 +44,7 @@ _limit_option = click.option(
 def pending_command(order: str, after: str, limit: int, home: Path, *, as_json: bool, **filters: Any) -> int:
     """List the cards that wait for a person; several filters leave what meets them all."""
     from condor.cli.screen import Screen
+    from condor.core.errors import UnknownId
 
     screen = Screen(as_json=as_json)
     wanted = card_filter(**filters)
@@ -51,6 +52,8 @@ def pending_command(order: str, after: str, limit: int, home: Path, *, as_json: 
     async def listed(condor: Condor) -> tuple[list[Mapping[str, Any]], bool]:
         if after:
             await condor.suspension(after)  # a card that nobody knows is refused
+        if wanted.run_id is not None and await condor.store.run(wanted.run_id) is None:
+            raise UnknownId("run", wanted.run_id, "see `condor runs`")
         page = partial(condor.pending, wanted, order=order)
         return await _paged(page, limit, "after", "suspendId", last=after)
 

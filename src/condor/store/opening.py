@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from condor.core.errors import HomeUnusable, show
+from condor.core.errors import HomeUnusable, RefusedInput, show
 from condor.ports.database_url import is_postgres, scheme_of
 from condor.store.sqlite import SqliteStore
 
@@ -34,8 +34,14 @@ async def open_store(
         heard: see ``PostgresStore.open``; never called where nobody shares the store.
 
     Raises:
+        RefusedInput: the address is no text.
         HomeUnusable: in one line what is in the way, and what to do.
     """
+    if not isinstance(url, str):
+        raise RefusedInput(
+            f"database_url is {show(url)}, no address; write sqlite:///path/to/file.db "
+            "or postgresql://user:password@host/database"
+        )
     if is_postgres(url):
         try:
             from condor.store.postgres import PostgresStore

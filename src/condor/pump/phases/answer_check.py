@@ -12,12 +12,12 @@ from condor.core.errors import SuspensionExpired
 from condor.pump.phases.halt import expire
 from condor.pump.phases.suspend_resume import (
     ResumeRun,
-    check_open,
     check_right,
     drift_of,
     find_card,
     read_answer,
     readable_state,
+    refuse_late,
 )
 from condor.pump.segment import PumpPorts, Segment
 
@@ -34,9 +34,9 @@ async def check_answer(resume: ResumeRun, ports: PumpPorts) -> Answer:
     """
     stored, row = await find_card(resume, ports)
     state = await readable_state(stored, ports)
+    refuse_late(resume, state, row)
     reading = read_answer(resume, state, row)
     await check_right(resume, state, row, ports)
-    check_open(state, row)
     if row.expires_at is not None and row.expires_at <= ports.at():
         await expire(row, ports)
         raise SuspensionExpired(f"the card expired at {row.expires_at}; nothing was run")

@@ -26,12 +26,12 @@ from condor.pump.phases.suspend_resume import (
     Accepted,
     ResumeRun,
     audit_decision,
-    check_open,
     check_right,
     find_card,
     go_on,
     lost_error,
     readable_state,
+    refuse_late,
     stays_lost,
 )
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment
@@ -90,10 +90,10 @@ async def edit_call(wanted: EditCall, ports: PumpPorts) -> Edited:
         before = _taken_before(wanted, state, row)
         if before is not None:
             return before
+        refuse_late(resume, state, row)
         given = _call(state, ports, row)
         changes = _read(wanted, given)
         await check_right(resume, state, row, ports)
-        check_open(state, row)
         if given is None or changes is None:
             raise NotEditable(_why_not(row))
         await _check_edited(given, changes, state, ports)

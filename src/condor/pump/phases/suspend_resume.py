@@ -76,9 +76,9 @@ async def answer(resume: ResumeRun, ports: PumpPorts) -> Accepted:
     for _ in range(_RACES_MAX):
         stored, row = await find_card(resume, ports)
         state = await readable_state(stored, ports)
+        refuse_late(resume, state, row)
         reading = read_answer(resume, state, row)
         await check_right(resume, state, row, ports)
-        check_open(state, row)
         segment = Segment(state, ports)
         try:
             return await _decide(segment, row, reading, resume.principal)
@@ -186,6 +186,12 @@ def may_not_answer(principal: Principal, row: SuspensionRow) -> str | None:
     if not roles or roles & principal.roles or (facts["requesterMayAnswer"] and is_requester):
         return None
     return f"{principal.name} may not answer this card; it takes {' or '.join(sorted(roles))}"
+
+
+def refuse_late(resume: ResumeRun, state: RunState, row: SuspensionRow) -> None:
+    """Refuse what comes too late from who may answer, before its form: no form of it counts."""
+    if may_not_answer(resume.principal, row) is None:
+        check_open(state, row)
 
 
 def check_open(state: RunState, row: SuspensionRow) -> None:
