@@ -11,17 +11,16 @@ import resource
 import signal
 import sqlite3
 import stat
+import subprocess
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from condor import Condor, PolicyClass, ToolContext, tool
-from tests.cli.support import HUNG_S, REFUND
+from tests.cli.support import CONDOR, HUNG_S, REFUND
 
 if TYPE_CHECKING:
-    import subprocess
-
     from tests.cli.support import Shell
 
 SLOW = {"steps": [{"id": "s", "tool": "shop.slow", "args": {"seconds": 30}}]}
@@ -323,6 +322,26 @@ def test_a_programs_home_is_read_but_not_changed(shell: Shell) -> None:
     assert named.code == 2
     assert "--as works in a demo or development home only" in named.err
     assert shell.database() == before
+
+
+@pytest.mark.parametrize("words", [("pending", "--tool", "none"), ("runs",), ("runs", "--json")])
+def test_who_stops_reading_ends_a_command_quietly(shell: Shell, words: tuple[str, ...]) -> None:
+    """`condor … | head`: its own exit code, which is no bug, and not a word."""
+    shell.parked()
+    reads, writes = os.pipe()
+    os.close(reads)
+    try:
+        done = subprocess.run(
+            [*CONDOR, *words],
+            cwd=shell.directory,
+            env=shell.env(),
+            stdout=writes,
+            stderr=subprocess.PIPE,
+            check=False,
+        )
+    finally:
+        os.close(writes)
+    assert (done.returncode, done.stderr) == (141, b"")
 
 
 def test_the_doctor_really_writes(shell: Shell) -> None:

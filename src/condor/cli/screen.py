@@ -121,4 +121,11 @@ def _is_tty(stream: object) -> bool:
 def _console(*, stderr: bool) -> Console:
     from rich.console import Console
 
-    return Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    class Quiet(Console):
+        """Where nobody reads any more, the command ends by its own exit code, not the library's."""
+
+        def on_broken_pipe(self) -> None:
+            """Called while the error is handled."""
+            raise
+
+    return Quiet(stderr=stderr, markup=False, emoji=False, highlight=False)
