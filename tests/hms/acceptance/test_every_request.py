@@ -99,7 +99,7 @@ STORIES: dict[str, Story] = {
     ),
     "R14": Story(
         answers=(("s2", "approval", YES),),
-        status="failed",
+        status="degraded",
         says=("Report generated: discharge summary", "⚠ Not executed: the signature needs a doctor"),
         never=("igned",),
     ),
