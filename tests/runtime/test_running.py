@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from condor import HitlTier, PolicyClass, Principal, ToolContext, tool
-from condor.core.errors import NotAllowed, StoreUnavailable, UnknownId
+from condor import Condor, HitlTier, PolicyClass, Principal, ToolContext, tool
+from condor.core.errors import NotAllowed, RefusedInput, StoreUnavailable, UnknownId
 from condor.runtime import tending
 from condor.testing import FailDisk
 from tests.pump.desk import ANN, BOB, ROBOT, call, open_desk, read_tool, write_tool
@@ -336,3 +336,11 @@ async def test_the_tender_outlives_a_refusing_disk(
             await asyncio.sleep(0.01)
             end = await desk.rest(run["runId"])
         assert end["status"] == "aborted"
+
+
+async def test_an_address_that_is_no_text_is_named(tmp_path: Path) -> None:
+    """One line with what to write; nothing is made."""
+    with pytest.raises(RefusedInput, match="database_url is 123, no address; write sqlite:///"):
+        async with Condor(database_url=123, home=tmp_path / "home"):  # type: ignore[arg-type]
+            pass
+    assert not list(tmp_path.iterdir())
