@@ -11,8 +11,8 @@ from rich.console import Console
 from condor import CardEvidence, InputField, ToolContext
 from condor.cli.not_run import asked_again, not_run_line
 from condor.cli.run_view import run_view
-from condor.testing import Ledger
-from tests.pump.desk import BOB, call, open_desk, write_tool
+from condor.testing import Ledger, ToolFault, faulty
+from tests.pump.desk import BOB, call, open_desk, read_tool, write_tool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,3 +61,12 @@ async def test_what_was_approved_and_asks_again_did_not_run(
         said = drawn(asked)
         assert not_run_line(newer) in said
         assert f"Not run, although {BOB.name} approved it: this card asks again." in said
+
+
+async def test_a_step_that_was_tried_again_says_how_often(tmp_path: Path) -> None:
+    """A shown run does not hide the attempts that came to nothing."""
+    fails_twice = faulty(read_tool(Ledger(tmp_path / "ledger.db")), ToolFault(kind="fail", times=2))
+    async with open_desk(tmp_path / "home", fails_twice) as desk:
+        run = await desk.run(call("r", "book.read", record="a"))
+        assert run["status"] == "succeeded"
+        assert "attempts 3 in all" in drawn(run)

@@ -170,6 +170,8 @@ def _details(steps: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
             for label, key in (("with", "args"), ("gave", "result"), ("said", "message"))
             if step.get(key) not in (None, {}, [])
         ]
+        if step.get("attempt", 1) > 1:
+            rows.append(("attempts", said(f"{step['attempt']} in all")))
         if rows:
             title = said(f"{step['id']} {step.get('tool') or ''}".strip(), "bold")
             blocks += [
