@@ -225,6 +225,9 @@ def test_an_unknown_outcome_is_told_apart_and_answered(shell: Shell) -> None:
     data = json.dumps({"happened": True, "reason": "the parcel is on its way"})
     assert shell.run("answer", card["suspendId"], "--data", data, "--as", "mia").code == 0
     assert len(shell.ledger) == 1
+    shown = shell.run("show", run["runId"]).words
+    assert "whether it happened was not known (tool_error)" in shown
+    assert "reconciled by mia" in shown
 
 
 def test_a_run_in_part_exits_with_six(shell: Shell) -> None:

@@ -116,12 +116,26 @@ def show_command(run_id: str, home: Path, *, why: bool, as_json: bool) -> int:
     if why:
         screen.show(why_view(run, _words_after(home, run) if open_cards(run) else ""))
     else:
-        screen.show(run_view(run, columns=screen.out.width))
+        found_out = _read(home, lambda condor: _found_out(condor, run_id))
+        screen.show(run_view(run, columns=screen.out.width, found_out=found_out))
     from condor.cli.owner import GOES_ON, stands_alone
 
     if stands_alone(home, run):
         screen.line(f"Nobody works on it just now, because it was interrupted; {GOES_ON}.", "yellow")
     return 0
+
+
+async def _found_out(condor: Condor, run_id: str) -> list[dict[str, Any]]:
+    """The run's audit rows about outcomes that were unknown, in their order."""
+    from condor.ports.store import AuditFilter
+    from condor.runtime.snapshot import audit_json
+
+    rows = [
+        audit_json(row)
+        for decision in ("unknown", "reconciled")
+        for row in await condor.audit(AuditFilter(run_id=run_id, decision=decision))
+    ]
+    return sorted(rows, key=lambda row: int(str(row["seq"])))
 
 
 def _words_after(home: Path, run: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from condor.cli.screen import said
 from condor.core.recovery.limits import amount_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -24,6 +24,25 @@ def recovery_blocks(run: Mapping[str, Any]) -> list[RenderableType]:
     """Every decision with its reason; nothing where there was none."""
     told = [(str(one["stepId"]), _told(one)) for one in run.get("recovery") or ()]
     return [_heading("Recovery"), _indented(pairs(told))] if told else []
+
+
+def found_out_blocks(rows: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
+    """Which effects had an outcome that nobody knew, and how it was found out.
+
+    Args:
+        rows: the run's audit rows ``unknown`` and ``reconciled``, in their order.
+    """
+    told = [(str(row.get("stepId")), said(_found_out(row))) for row in rows]
+    return [_heading("Unknown outcomes"), _indented(pairs(told))] if told else []
+
+
+def _found_out(row: Mapping[str, Any]) -> str:
+    came_of_it = str(row.get("reasonCode") or "")
+    if row.get("decision") == "unknown":
+        return f"whether it happened was not known ({came_of_it})"
+    if row.get("suspendId"):
+        return f"reconciled by {row.get('actor')}"
+    return f"reconciled: {came_of_it or 'it happened'}"
 
 
 def budget_blocks(run: Mapping[str, Any]) -> list[RenderableType]:
@@ -82,4 +101,4 @@ def _stop(stop: Mapping[str, Any]) -> str:
     return f"stopped by {name}: {used} of {most} {stop['unit']} used up"
 
 
-__all__ = ["budget_blocks", "recovery_blocks"]
+__all__ = ["budget_blocks", "found_out_blocks", "recovery_blocks"]

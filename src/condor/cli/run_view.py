@@ -12,7 +12,7 @@ from condor.cli.card import asked_because, pairs, suspend_card, who_may_answer
 from condor.cli.moments import at, expiry
 from condor.cli.not_run import asked_again, not_run_before, not_run_line
 from condor.cli.progress import Progress, steps_table
-from condor.cli.recovery_view import budget_blocks, recovery_blocks
+from condor.cli.recovery_view import budget_blocks, found_out_blocks, recovery_blocks
 from condor.cli.screen import said
 from condor.cli.values import value_lines
 from condor.cli.visible import visible_lines, visible_word
@@ -123,8 +123,12 @@ def how_to_stop(card: Mapping[str, Any], where: str = "") -> str:
     return f"condor stop {visible_word(card.get('runId', ''))} --reason …{where}"
 
 
-def run_view(run: Mapping[str, Any], *, columns: int) -> Group:
-    """Everything of a run."""
+def run_view(run: Mapping[str, Any], *, columns: int, found_out: Sequence[Mapping[str, Any]] = ()) -> Group:
+    """Everything of a run.
+
+    Args:
+        found_out: its audit rows about outcomes that were unknown.
+    """
     progress = Progress()
     progress.load(run.get("steps") or ())
     requester = run.get("requester") or {}
@@ -143,6 +147,7 @@ def run_view(run: Mapping[str, Any], *, columns: int) -> Group:
             Padding(steps_table(list(progress.steps.values())), (0, 0, 0, 2), expand=False),
         ]
     blocks += _details(run.get("steps") or ())
+    blocks += found_out_blocks(found_out)
     blocks += recovery_blocks(run)
     closed = [card for card in run.get("suspensions") or () if card.get("status") != "pending"]
     if closed:
