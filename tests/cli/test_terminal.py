@@ -71,7 +71,7 @@ def test_an_edit_can_be_given_up(shell: Shell) -> None:
 
 
 def test_a_denial_asks_why(shell: Shell) -> None:
-    """[d] wants a reason that can be seen; it stands in the closing, and nothing was written."""
+    """[d] wants a reason; it stands in the closing, and nothing was written."""
     terminal = Terminal(shell, "run", "refund A-1", "--as", "mia")
     terminal.expect(PROMPT)
     terminal.type("d\n")
@@ -80,14 +80,9 @@ def test_a_denial_asks_why(shell: Shell) -> None:
     terminal.expect("Say why in a few words")
     terminal.expect("Why? >")
     terminal.type("not her \u202eorder\n")
-    terminal.expect("U+202E")
-    terminal.expect(PROMPT)
-    terminal.type("d\n")
-    terminal.expect("Why? >")
-    terminal.type("not her order\n")
     done = terminal.end()
     assert done.code == 5
-    assert "⚠ Not completed: the refund was declined by Mia (not her order)" in done.words
+    assert "⚠ Not completed: the refund was declined by Mia (not her <U+202E>order)" in done.words
     assert shell.ledger == []
 
 

@@ -229,15 +229,10 @@ async def test_an_ended_run_takes_no_answer(tmp_path: Path, ledger: Ledger) -> N
 
 
 async def test_the_reason_is_a_payload_and_its_digest_the_history(tmp_path: Path, ledger: Ledger) -> None:
-    """B07: line breaks are data, what cannot be seen is refused; one row; history holds the digest only."""
-    reason = "ok\r\n2026-11-30T00:00:00Z INFO decision=approved actor=admin"
+    """B07: control characters are data; one row; history holds the digest only."""
+    reason = "ok\r\n2026-11-30T00:00:00Z INFO decision=approved actor=admin\u001b[2K\u2028"
     async with open_desk(tmp_path / "home", write_tool(ledger)) as desk:
         run = await desk.run(WRITE)
-        for hidden in ("\u001b[2K", "\u2028"):
-            with pytest.raises(AnswerInvalid, match="cannot be seen"):
-                await desk.answer(
-                    await desk.card(run["runId"]), {"approved": False, "reason": reason + hidden}
-                )
         end = await desk.deny(await desk.card(run["runId"]), reason=reason)
         assert end["suspensions"][0]["reason"] == reason
         (row,) = await desk.audit(run["runId"], decision="denied")

@@ -265,7 +265,7 @@ HIDDEN = [
 
 @pytest.mark.parametrize("text", HIDDEN)
 def test_what_cannot_be_seen_is_no_answer(text: str) -> None:
-    """In a text, a list of texts and below an object, and as a reason; one clear message with the place."""
+    """In a text, a list of texts and and below an object; one clear message with the place."""
     for shape, value, path in (
         ({"type": "string"}, text, "/x"),
         ({"type": "array", "items": {"type": "string"}}, ["ok", text], "/x/1"),
@@ -277,7 +277,10 @@ def test_what_cannot_be_seen_is_no_answer(text: str) -> None:
             check_value(value, shape, "/x")
         assert refusal.value.path == path
     with pytest.raises(AnswerInvalid, match="cannot be seen"):
-        read(APPROVAL, {"approved": False, "reason": text})
+        read(CLARIFICATION, {"x": text}, {"properties": {"x": {"type": "string"}}})
+    assert not read(APPROVAL, {"approved": False, "reason": text}).approved, (
+        "a no is taken, and shown escaped"
+    )
     with pytest.raises(AnswerInvalid):
         check_value({text: 1}, {"type": "object"}, "/x")
 
