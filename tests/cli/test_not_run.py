@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
-from condor import CardEvidence, InputField, ToolContext
+from condor import CardEvidence, HitlTier, InputField, PolicyClass, RecordMoved, ToolContext, tool
 from condor.cli.not_run import asked_again, not_run_line
 from condor.cli.run_view import run_view
 from condor.testing import Ledger, ToolFault, faulty
@@ -60,6 +60,21 @@ async def test_what_was_approved_and_asks_again_did_not_run(
         assert not_run_line(newer).startswith(f"Not run: {why}")
         said = drawn(asked)
         assert not_run_line(newer) in said
+        assert newer["message"].startswith(f"Not run, although it was approved: {why}")
+        assert f"Not run, although it was approved: {why}" in said
+
+
+async def test_a_tool_that_finds_the_record_moved_has_not_run(tmp_path: Path) -> None:
+    """The new card's message is the tool's own; that nothing ran is said beside it."""
+
+    @tool("book.turn", policy_class=PolicyClass.MUTATE, hitl_tier=HitlTier.HIGH)
+    async def turn(ctx: ToolContext) -> None:
+        raise RecordMoved("the order is now closed")
+
+    async with open_desk(tmp_path / "home", turn) as desk:
+        run = await desk.run(call("w", "book.turn"))
+        said = drawn(await desk.approve(await desk.card(run["runId"])))
+        assert "Not run: the order is now closed; a new card asks (" in said
         assert f"Not run, although {BOB.name} approved it: this card asks again." in said
 
 

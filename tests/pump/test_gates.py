@@ -227,7 +227,8 @@ async def test_a_tool_that_needs_input_asks_then_is_approved(tmp_path: Path, led
         run = await desk.run(call("c", "book.choose", record="a"))
         await desk.approve(await desk.card(run["runId"]))
         question = await desk.card(run["runId"])
-        assert (question["reasonCode"], question["message"]) == ("clarification", "There are two.")
+        said = "Not run, although it was approved: There are two."
+        assert (question["reasonCode"], question["message"]) == ("clarification", said)
         with pytest.raises(AnswerInvalid):
             await desk.answer(question, {"which": "other"}, ANN)
         await desk.answer(question, {"which": "new"}, ANN)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from condor.core.compiler.leaves.arguments import NOT_RUN
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -24,17 +26,18 @@ def asked_again(run: Mapping[str, Any], approved: Mapping[str, Any]) -> Mapping[
 
 
 def not_run_before(run: Mapping[str, Any], card: Mapping[str, Any]) -> str:
-    """What a card says of the approval before it that ran nothing; empty where there is none."""
+    """What a card says of the approval before it that ran nothing; empty where its own message says it."""
     earlier = (before for before in run.get("suspensions") or () if asked_again(run, before) is not None)
     for before in earlier:
-        if asked_again(run, before) == card:
+        if asked_again(run, before) == card and not str(card.get("message")).startswith(NOT_RUN):
             return f"Not run, although {before.get('decidedByDisplay')} approved it: this card asks again."
     return ""
 
 
 def not_run_line(newer: Mapping[str, Any]) -> str:
     """What is said of an approval that ran nothing."""
-    why = " ".join(str(newer.get("message") or "the call asks again").split()).rstrip(".")
+    said = str(newer.get("message") or "the call asks again").removeprefix(NOT_RUN)
+    why = " ".join(said.split()).rstrip(".")
     return f"Not run: {why}; a new card asks ({newer['suspendId']})."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from condor.core.errors import AnswerInvalid
 from condor.core.outcome import InputField
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from condor.core.ids import Digest, Json
     from condor.core.policy.descriptor import ArgSpec, ToolDescriptor
 
+#: How a card begins that asks again after an approval of its call.
+NOT_RUN: Final = "Not run, although it was approved: "
 #: Longest text argument, in characters: the edge refuses bodies over 256 KB as a whole.
 _TEXT_CHARS_MAX = 200_000
 _SHAPES_KEPT_MAX = 1_024

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from condor.core.compiler.leaves.arguments import as_field, faulty_arguments, unknown_arguments
+from condor.core.compiler.leaves.arguments import NOT_RUN, as_field, faulty_arguments, unknown_arguments
 from condor.core.compiler.leaves.step import Execute, LeafStep, NeedEvidence, Settle, Suspend
 from condor.core.ids import Digest, Json, SuspendId, digest_of
 from condor.core.outcome import InputField, NeedInput, StepOutcome, failed, skipped
@@ -176,7 +176,7 @@ def _gated(given: ToolCallInput, call: PolicyCall, verdict: PolicyVerdict) -> Le
         return _execute(
             given, call, verdict, contract, versions=evidence.versions, approval=approval.suspend_id
         )
-    return Suspend(request=_approval_request(given, call, verdict, contract, evidence, message=why))
+    return Suspend(request=_approval_request(given, call, verdict, contract, evidence, message=NOT_RUN + why))
 
 
 def alerts_worsened(shown: tuple[Mapping[str, Json], ...], now: tuple[Mapping[str, Json], ...]) -> bool:
@@ -367,7 +367,7 @@ def _clarification(
             resume_schema=schema,
             ui_schema=ui,
             headline=tool.title or tool.name,
-            message=message,
+            message=NOT_RUN + message if given.approval and given.approval.answer.approved else message,
             evidence=evidence.to_json() if evidence is not None else {},
             answer_roles=tool.roles,
             requester_may_answer=True,
