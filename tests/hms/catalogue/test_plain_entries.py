@@ -57,7 +57,7 @@ async def test_no_tool_writes_an_entry_that_denies_itself(desk: Desk, text: str,
         assert f"“{word.lower()}”" in str(refusal.value).lower()
 
 
-@pytest.mark.parametrize("text", [*ENTRIES, *PROBLEMS, *SUBSTANCES, *MEDICINES])
+@pytest.mark.parametrize("text", sorted({*ENTRIES, *PROBLEMS, *SUBSTANCES, *MEDICINES}))
 def test_a_name_is_a_name(text: str) -> None:
     """Every problem, substance and medicine of the tables, and diseases that are called so."""
     assert doubt_in(text) is None
