@@ -417,7 +417,7 @@ class Protocol(RuleBasedStateMachine):
         runs = self._do(self.desk.condor._stored().runs(limit=1_000))
         active = [row.run_id for row in runs if row.status not in TERMINAL]
         if active:
-            self._tried(self.desk.condor.stop(active[pick % len(active)]))
+            self._tried(self.desk.condor.stop(active[pick % len(active)], principal=ANN))
 
     # -- what the world does -----------------------------------------------------------------
 
