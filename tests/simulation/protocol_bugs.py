@@ -75,7 +75,7 @@ def _any_contract(patch: pytest.MonkeyPatch) -> None:
 
 def _no_drift(patch: pytest.MonkeyPatch) -> None:
     """Nobody looks whether the card is still what would run."""
-    patch.setattr(suspend_resume, "_drift", lambda segment, row: None)
+    patch.setattr(suspend_resume, "drift_of", lambda segment, row: None)
 
 
 def _looser_after_drift(patch: pytest.MonkeyPatch) -> None:
