@@ -166,6 +166,7 @@ def test_the_page_names_its_machine_and_no_path(quick: dict[str, Any]) -> None:
         "addedMbOverEmpty": 0.1,
         "cards": 1,
         "firstCardsMs": 1.0,
+        "filtered": {"of one tool": {"cards": 1, "ms": 1.0}},
         "approved": 1,
         "approveToToolMs": {"p50": 1.0, "p95": 1.0},
         "bytesPerRun": 7_000.0,
