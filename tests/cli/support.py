@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import fcntl
 import io
@@ -181,6 +182,8 @@ class Terminal:
         """Begin the command."""
         self.seen = ""
         self._read_to = 0
+        # A read may end inside a sign.
+        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         environment = shell.env(**{"TERM": "xterm-256color", **env})
         self.pid, self._fd = pty.fork()
         if self.pid == 0:  # the child
@@ -218,6 +221,6 @@ class Terminal:
         assert ready, f"hung after:\n{self.seen}"
         with contextlib.suppress(OSError):  # the other side has closed it
             chunk = os.read(self._fd, 65536)
-            self.seen += chunk.decode("utf-8", "replace")
+            self.seen += self._decode(chunk)
             return bool(chunk)
         return False
