@@ -140,24 +140,6 @@ def stored_version(connection: sqlite3.Connection, name: str) -> int:
     return found[0]
 
 
-def check_version(version: int, name: str, *, oldest: int = 0) -> None:
-    """Refuse a database of a newer Condor, or one older than ``oldest``.
-
-    Raises:
-        HomeUnusable: it is newer or older; nothing was changed.
-    """
-    if version < oldest:
-        raise HomeUnusable(
-            f"{name} has schema version {version} and this condor reads from {oldest}: "
-            "start condor on it once, to bring it forward"
-        )
-    if version > SCHEMA_VERSION:
-        raise HomeUnusable(
-            f"{name} has schema version {version} and this condor reads up to {SCHEMA_VERSION}: "
-            "upgrade condor, or restore a backup from before the upgrade; nothing was changed"
-        )
-
-
 def migrate(
     connection: sqlite3.Connection, version: int, migrations: Sequence[Sequence[str]] = MIGRATIONS
 ) -> None:

@@ -46,12 +46,13 @@ from condor.store.grouper import Grouper
 from condor.store.postgres_cards import list_cards
 from condor.store.postgres_connect import LOST, Address, address_of, checked, explained
 from condor.store.postgres_listener import PostgresListener
-from condor.store.postgres_migrations import SCHEMA_VERSION, check_version, migrate, stored_version
+from condor.store.postgres_migrations import SCHEMA_VERSION, migrate, stored_version
 from condor.store.postgres_reader import PostgresReader
 from condor.store.postgres_writer import PostgresWriter, lock_class
 from condor.store.sqlite_kernels import kernel_of
 from condor.store.sqlite_rows import event_of, run_of, step_of, suspension_of
 from condor.store.sqlite_tokens import token_of
+from condor.store.versions import check_version
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -109,7 +110,7 @@ class PostgresStore:
                 version = await stored_version(connection, address.schema, address.name)
                 if version == 0:
                     raise HomeUnusable(f"there is nothing in {address.name} yet; start something first")
-                check_version(version, address.name, oldest=SCHEMA_VERSION)
+                check_version(version, address.name, newest=SCHEMA_VERSION, oldest=SCHEMA_VERSION)
             else:
                 await migrate(connection, address.schema, address.name)
             store = cls(address, await PostgresReader.open(address), faults)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from condor.core.errors import HomeUnusable
 from condor.store.postgres_apply import APPLY_UNIT
+from condor.store.versions import check_version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,24 +154,6 @@ async def stored_version(connection: Any, schema: str, name: str) -> int:
     return 0
 
 
-def check_version(version: int, name: str, *, oldest: int = 0) -> None:
-    """Refuse a schema of a newer Condor, or one older than ``oldest``.
-
-    Raises:
-        HomeUnusable: it is newer or older; nothing was changed.
-    """
-    if version < oldest:
-        raise HomeUnusable(
-            f"{name} has schema version {version} and this condor reads from {oldest}: "
-            "start condor on it once, to bring it forward"
-        )
-    if version > SCHEMA_VERSION:
-        raise HomeUnusable(
-            f"{name} has schema version {version} and this condor reads up to {SCHEMA_VERSION}: "
-            "upgrade condor, or restore a backup from before the upgrade; nothing was changed"
-        )
-
-
 async def migrate(
     connection: Any, schema: str, name: str, migrations: Sequence[Sequence[str]] = MIGRATIONS
 ) -> None:
@@ -184,7 +167,7 @@ async def migrate(
     async with connection.transaction():
         await connection.execute(f"SELECT pg_advisory_xact_lock({LOCK_CLASS}, 0)")
         version = await stored_version(connection, schema, name)
-        check_version(version, name)
+        check_version(version, name, newest=SCHEMA_VERSION)
         if version == 0:
             # Asked first: to make one needs a right that whoever owns one may not have.
             if await connection.fetchval("SELECT to_regnamespace(quote_ident($1)) IS NULL", schema):

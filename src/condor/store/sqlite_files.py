@@ -18,7 +18,8 @@ from urllib.parse import quote
 
 from condor.core.errors import HomeUnusable
 from condor.ports.writable import what_is_shut
-from condor.store.migrations import SCHEMA_VERSION, check_version, migrate, stored_version
+from condor.store.migrations import SCHEMA_VERSION, migrate, stored_version
+from condor.store.versions import check_version
 
 #: Seconds to wait for a lock of another process (a backup, a shell) before giving up.
 _BUSY_WAIT_S: Final = 1.0
@@ -49,7 +50,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
         raise HomeUnusable(f"cannot open {path} for writing: {_next_step(path, error)}") from error
     try:
         version = stored_version(connection, str(path))
-        check_version(version, str(path))
+        check_version(version, str(path), newest=SCHEMA_VERSION)
         if version == 0:
             connection.execute("PRAGMA page_size = 4096")
         connection.execute("PRAGMA journal_mode = WAL")
@@ -100,7 +101,7 @@ def _checked_reader(path: Path, mode: str) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA query_only = ON")
         version = stored_version(connection, str(path))
-        check_version(version, str(path), oldest=SCHEMA_VERSION)
+        check_version(version, str(path), newest=SCHEMA_VERSION, oldest=SCHEMA_VERSION)
     except BaseException:
         connection.close()
         raise
