@@ -215,6 +215,25 @@ async def test_another_tool_answers_and_it_is_said(tmp_path: Path) -> None:
         assert (row["tool"], row["ruleId"], row["origin"]) == ("two.read", "end.equal", "plan_mutation")
 
 
+async def test_a_decision_that_leaves_the_plan_alone_is_on_record(tmp_path: Path) -> None:
+    """In the log at the end of its attempt, in `show`, and as an audit row of its own: with rule and verb."""
+    one = faulty(source("one.read", group="alone"), "break")
+    async with open_desk(tmp_path / "home", one) as desk:
+        end = await desk.run(READ, autonomy="autonomous")
+        (kept,) = end["recovery"]
+        assert (kept["verb"], kept["rule"], kept["why"]) == (
+            "none",
+            "end.as-it-is",
+            "nothing stands in for it",
+        )
+        (settled,) = [event for event in await desk.events(end["runId"]) if event["kind"] == "step.settled"]
+        assert (settled["decision"], settled["rule"], settled["verb"]) == ("continue", "end.as-it-is", "none")
+        (row,) = await desk.audit(end["runId"], decision="plan-kept")
+        assert (row["stepId"], row["reasonCode"], row["ruleId"], row["origin"], row["tool"]) == (
+            "r", "continue:none", "end.as-it-is", "plan_mutation", "one.read",
+        )  # fmt: skip
+
+
 async def test_edits_at_the_same_time_are_both_made(tmp_path: Path) -> None:
     """Each is a revision of its own, published once; neither takes back what the other did."""
     together = asyncio.Barrier(4)

@@ -51,6 +51,11 @@ async def failed_read(ward: Ward) -> None:
     await ward.start(call("lab", "lab.read", patient="pat_1"), WRITE | {"after": ["lab"]})
 
 
+async def as_it_is(ward: Ward) -> None:
+    """A last read fails and nothing stands in for it: the decision to leave the plan alone is told."""
+    await ward.start(FIND, call("lab", "lab.read", patient="pat_1"))
+
+
 async def reconciled(ward: Ward) -> None:
     """A call of unknown outcome: its part says so, a person is asked and knows that it happened."""
     await ward.start(call("order", "order.place", drug="Amoxicillin"))
@@ -173,4 +178,5 @@ SCENARIOS: tuple[Callable[[Ward], Awaitable[None]], ...] = (
     plan_kept,
     breaker,
     edited,
+    as_it_is,
 )

@@ -104,6 +104,13 @@ def test_each_edit_of_a_plan_is_told_once_with_its_rule(path: str, verbs: list[A
     assert [(one["verb"], one["rule"], one["revision"]) for one in told(path, "plan-revised")] == verbs
 
 
+def test_a_decision_to_leave_the_plan_alone_is_told() -> None:
+    """As ``data-plan-kept`` and as ``condor.plan-kept``, with its rule and why."""
+    why = "nothing stands in for it"
+    wanted = {"stepId": "lab", "decision": "continue", "rule": "end.as-it-is", "why": why}
+    assert told("streams/as-it-is.json", "plan-kept") == [wanted]
+
+
 def test_a_breaker_says_what_it_met() -> None:
     """The ceiling, what was used of it, and how the run ends."""
     (stop,) = told("streams/breaker.json", "breaker-stopped")

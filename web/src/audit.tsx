@@ -14,7 +14,7 @@ import type { AuditRow, RunLine, Verdicts } from "./wire";
 const said = words.audit;
 const DECISIONS = [
   "run-started", "allowed", "suspended", "approved", "denied", "answered", "edited", "withdrawn", "expired", "executed",
-  "unknown", "reconciled", "plan-revised", "stopped", "corrected", "decision-rejected", "run-ended",
+  "unknown", "reconciled", "plan-revised", "plan-kept", "stopped", "corrected", "decision-rejected", "run-ended",
 ];
 /** Rows of one export. */
 const EXPORT_MAX = 100_000;

@@ -15,6 +15,7 @@ export interface RunMetadata {
 export type RunParts = {
   plan: Plan;
   "plan-revised": { revision?: number; verb?: string; stepId?: string; fromTool?: string; toTool?: string };
+  "plan-kept": { stepId: string; decision: string; rule: string; why: string };
   "ui-block": { tool: string; stepId: string; block: Json };
   "claim-correction": Notice;
   "breaker-stopped": { [fact: string]: Json };

@@ -7,6 +7,7 @@ import { SuspendCard } from "./card";
 import { cardOf, SUSPEND_TOOL, type RunMessage } from "./chats";
 import { Chip, Pairs, RunChip, Section, Seen, StepChip, Value } from "./parts";
 import { useToolTitles } from "./queries";
+import { visibleWord } from "./visible";
 import { isActive, words } from "./words";
 import type { Json, Notice, Plan, PlanStep, StepStatus } from "./wire";
 
@@ -67,6 +68,12 @@ function DrawnPart({ part, message, notices, answered }: { part: Part; message: 
         </p>
       );
     }
+    case "data-plan-kept":
+      return (
+        <p className="notice">
+          <strong>{words.plan.kept}</strong>: {visibleWord(part.data.why)} (<code>{part.data.rule}</code>), <code>{part.data.stepId}</code>
+        </p>
+      );
     case "data-ui-block":
       return <UiBlock tool={part.data.tool} block={part.data.block} />;
     case "data-breaker-stopped":

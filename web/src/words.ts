@@ -71,6 +71,7 @@ export const words = {
     title: "Plan",
     steps: (done: number, all: number) => `${done} of ${all} done`,
     revised: "The plan was changed",
+    kept: "The plan stays as it is",
     revision: (revision: number) => `revision ${revision}`,
     verbs: {
       "retry-with-different-tool": "another tool takes the step's place",

@@ -1,6 +1,7 @@
 """What recovery decided, kept for whoever asks later; and the tail of a step that is taken out of the plan.
 
-Law 1: every decision that is more than "go on" is kept with its rule: what `show` tells of it.
+Law 1: every decision that is more than "go on" is kept with its rule: what `show` tells of it, and what the
+end of the attempt says in the log. One that leaves the plan as it is has an audit row too.
 Law 2: an applied edit of the plan is told once, as ``plan.revised`` and as an audit row. Taking a tail out
 edits no node and makes no revision: the event names the steps that are not run.
 """
@@ -20,6 +21,7 @@ from condor.core.run import EventKind
 from condor.core.suspend import Origin
 from condor.pump.call import is_supervised_run
 from condor.pump.segment import entry
+from condor.pump.staging import decision_payload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,11 +60,20 @@ def keep_decision(
         kept["toTool"] = candidate.tool
     if stop:
         kept["stop"] = stop
-    segment.payload(_name(node.step_id, attempt), kept)
-
-
-def _name(step_id: StepId, attempt: int) -> str:
-    return f"decision:{step_id}:{attempt}"
+    segment.payload(decision_payload(node.step_id, attempt), kept)
+    if verb is GateVerb.NONE:
+        segment.audit(
+            entry(
+                segment,
+                "plan-kept",
+                step_id=node.step_id,
+                approval_id=node.step_id,
+                reason_code=f"{decision.kind}:{verb}",
+                rule_id=rule.rule_id,
+                origin=Origin.PLAN_MUTATION,
+                tool=node.tool or None,
+            )
+        )
 
 
 def prune(segment: Segment, blocked: Sequence[tuple[Node, StepId]]) -> None:
@@ -128,7 +139,7 @@ def _tell_pruned(segment: Segment, root: StepId, tail: Sequence[StepId]) -> None
 def _why_pruned(segment: Segment, root: StepId) -> tuple[str, str]:
     """Decision and rule: those that the gate spoke of this step, else what they say of its status."""
     state = segment.state
-    kept = state.payload(_name(root, state.row(root).attempt))
+    kept = state.payload(decision_payload(root, state.row(root).attempt))
     if kept is not None and kept["verb"] == GateVerb.SKIP_REMAINING:
         return str(kept["decision"]), str(kept["rule"])
     evidence = PlanMutationEvidence(

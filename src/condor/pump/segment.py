@@ -19,14 +19,14 @@ from condor.core.observers.processors import POST_TOOL_PROCESSORS
 from condor.core.outcome import FULFILLED, StepOutcome, StepStatus
 from condor.core.recovery import DEFAULT_LIMITS, Limits
 from condor.core.run import EventKind, RunStatus, TransitionCause, check_transition
-from condor.core.suspend import Origin, ReasonCode
+from condor.core.suspend import Origin
 from condor.ports.clock import Clock, timestamp
 from condor.ports.counts import uncounted
 from condor.ports.encoding import encode
 from condor.ports.messages import no_processors
 from condor.ports.store import Committed, Conflict, Expect, NewRun, StepRow, Store, Transition
 from condor.pump.post_tool import BUFFER, present, shown_beside, with_card
-from condor.pump.staging import LEDGER, Staging
+from condor.pump.staging import LEDGER, Staging, decision_payload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -193,13 +193,16 @@ class Segment:
         result = self.state.node(step_id).payload("result")
         self.payload(result, body)
         self.state.forget_result(step_id)
+        attempt = self.state.row(step_id).attempt
+        decided = self.state.payload(decision_payload(step_id, attempt)) or {}
         self.event(
             EventKind.STEP_SETTLED,
             stepId=step_id,
             status=outcome.status,
             code=outcome.code or None,
-            attempt=self.state.row(step_id).attempt,
+            attempt=attempt,
             result=result,
+            **{fact: decided.get(fact) for fact in ("decision", "rule", "verb")},
         )
         return result
 
@@ -388,13 +391,3 @@ def entry(segment: Segment, decision: str, **columns: object) -> AuditEntry:
         decision=decision,  # type: ignore[arg-type]
         **columns,  # type: ignore[arg-type]
     )
-
-
-def waiting_status(reason: ReasonCode) -> StepStatus:
-    """A step that waits; one that waits for a reconciliation stays unknown."""
-    return StepStatus.UNKNOWN if reason is ReasonCode.RECONCILE else StepStatus.SUSPENDED
-
-
-def is_open(status: StepStatus) -> bool:
-    """Whether a step still waits for something."""
-    return status in (StepStatus.PENDING, StepStatus.STARTED, StepStatus.SUSPENDED, StepStatus.UNKNOWN)

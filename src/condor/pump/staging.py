@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 LEDGER = "ledger"
 
 
+def decision_payload(step_id: str, attempt: int) -> str:
+    """Name of the payload with what recovery decided about one attempt of a step."""
+    return f"decision:{step_id}:{attempt}"
+
+
 @dataclass(slots=True)
 class Staging:
     """Rows to be written together; order of events and audit entries is kept."""

@@ -16,6 +16,7 @@ from condor.core.outcome import StepStatus
 from condor.core.plan.revision import latest_graph
 from condor.core.recovery import DEFAULT_LIMITS, BreakerStop, CircuitBreakerLedger, ledger_from_json
 from condor.core.run import SYSTEM, Principal, RunStatus
+from condor.core.suspend import ReasonCode
 from condor.ports.encoding import decode
 from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow
 from condor.pump.staging import LEDGER
@@ -221,3 +222,13 @@ def _take_up_interrupted(state: RunState) -> None:
     for step_id, status in state.statuses.items():
         if status in (StepStatus.STARTED, StepStatus.UNKNOWN) and step_id not in asked:
             state.statuses[step_id] = StepStatus.PENDING
+
+
+def waiting_status(reason: ReasonCode) -> StepStatus:
+    """A step that waits; one that waits for a reconciliation stays unknown."""
+    return StepStatus.UNKNOWN if reason is ReasonCode.RECONCILE else StepStatus.SUSPENDED
+
+
+def is_open(status: StepStatus) -> bool:
+    """Whether a step still waits for something."""
+    return status in (StepStatus.PENDING, StepStatus.STARTED, StepStatus.SUSPENDED, StepStatus.UNKNOWN)

@@ -16,8 +16,9 @@ from condor.core.suspend import ReasonCode, SuspendRequest, read_reason_code, su
 from condor.ports.clock import timestamp
 from condor.ports.encoding import encode
 from condor.ports.store import SuspensionRow
-from condor.pump.segment import Segment, entry, waiting_status
+from condor.pump.segment import Segment, entry
 from condor.pump.staging import Staging
+from condor.pump.state import waiting_status
 
 if TYPE_CHECKING:
     from condor.core.compiler.leaves import Suspend

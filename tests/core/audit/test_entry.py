@@ -72,7 +72,7 @@ def test_the_decisions_are_the_contracts() -> None:
     """The closed set, word for word."""
     assert " ".join(DECISIONS) == (
         "run-started allowed suspended approved denied answered edited withdrawn expired executed unknown "
-        "reconciled plan-revised stopped corrected decision-rejected run-ended"
+        "reconciled plan-revised plan-kept stopped corrected decision-rejected run-ended"
     )
 
 

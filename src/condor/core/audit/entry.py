@@ -32,6 +32,7 @@ Decision = Literal[
     "unknown",
     "reconciled",
     "plan-revised",
+    "plan-kept",
     "stopped",
     "corrected",
     "decision-rejected",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor.core.frames.masking import masked_text
 from condor.core.outcome import StepStatus
+from condor.core.recovery import GATE_RULES, GateVerb
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _TOLD = ("revision", "verb", "stepId", "fromTool", "toTool", "fidelity", "decision", "rule", "skips")
 #: What of a node is shown; the rest is not kept, so that an open stream of a long plan stays small.
 _SHOWN = ("title", "tool", "after")
+_WHY = {rule.rule_id: rule.why for rule in GATE_RULES}
 _AT_THE_END = {
     StepStatus.PENDING: StepStatus.SKIPPED,
     StepStatus.SUSPENDED: StepStatus.SKIPPED,
@@ -35,6 +37,22 @@ def plan_revised_data(event: RunEvent) -> dict[str, Json]:
     A tool in place of another raises the revision; a tail that is taken out (``skips``) does not.
     """
     return {name: event.facts[name] for name in _TOLD if name in event.facts}
+
+
+def plan_kept_data(event: RunEvent) -> dict[str, Json] | None:
+    """``{"stepId", "decision", "rule", "why"}`` where recovery was asked and left the plan as it is.
+
+    An edit of the plan is told by its own event.
+    """
+    if event.facts.get("verb") != GateVerb.NONE:
+        return None
+    rule = str(event.facts["rule"])
+    return {
+        "stepId": event.facts["stepId"],
+        "decision": event.facts["decision"],
+        "rule": rule,
+        "why": _WHY.get(rule, ""),
+    }
 
 
 class PlanView:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from condor.core.frames.masking import masked, masked_text
-from condor.core.frames.plan_revised import PlanView, plan_revised_data
+from condor.core.frames.plan_revised import PlanView, plan_kept_data, plan_revised_data
 from condor.core.outcome import FULFILLED, StepStatus
 from condor.core.run import TERMINAL, EventKind, RunEvent, RunStatus
 
@@ -220,14 +220,19 @@ class UiMessage:
     def _step_settled(self, event: RunEvent, payload: Payloads) -> list[Chunk]:
         step_id, status = _word(event, "stepId"), StepStatus(_word(event, "status"))
         self._plan.put(step_id, status)
+        kept = plan_kept_data(event)
+        told: list[Chunk] = [{"type": "data-plan-kept", "data": kept}] if kept else []
         call_id = self._calls.pop(step_id, None)
         if call_id is None:
-            return []
+            return told
         result = payload(_word(event, "result")) if "result" in event.facts else {}
         if status in FULFILLED:
             output = ERASED if result is None else _shown(result)
-            return [{"type": "tool-output-available", "toolCallId": call_id, "output": output, **_OURS}]
-        return [_failed_call(call_id, _why(status, str(event.facts.get("code", "")), result))]
+            return [
+                {"type": "tool-output-available", "toolCallId": call_id, "output": output, **_OURS},
+                *told,
+            ]
+        return [_failed_call(call_id, _why(status, str(event.facts.get("code", "")), result)), *told]
 
     def _give_way(self, step_id: str, said: str) -> list[Chunk]:
         call_id = self._calls.pop(step_id, None)

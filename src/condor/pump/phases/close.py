@@ -16,8 +16,9 @@ from condor.pump.closing_prose import Prose, told_before, write_prose
 from condor.pump.phases.result import Done, PhaseResult
 from condor.pump.plan_mutation_card import left_as
 from condor.pump.run_evidence import evidence_of
-from condor.pump.segment import Segment, entry, is_open
+from condor.pump.segment import Segment, entry
 from condor.pump.staging import Staging
+from condor.pump.state import is_open
 
 _HALT_CAUSES: dict[str, TransitionCause] = {
     "denied": "denied",

@@ -17,7 +17,7 @@ from condor.pump.decisions import prune
 from condor.pump.leaf_runner import advance
 from condor.pump.phases.close import close
 from condor.pump.phases.result import Next, PhaseResult, Rest, Stopped, Suspended
-from condor.pump.segment import waiting_status
+from condor.pump.state import waiting_status
 
 if TYPE_CHECKING:
     from condor.core.compiler.leaves import Suspend
