@@ -152,7 +152,7 @@ COMPILE = env -u UV_INDEX -u UV_INDEX_URL -u UV_EXTRA_INDEX_URL -u UV_DEFAULT_IN
 .PHONY: lock
 lock: ## resolve the locks anew (UPGRADE=--upgrade raises the pins)
 	@[ -x $(BIN)/uv ] || { $(call make_env,.venv); }
-	@$(COMPILE) pyproject.toml --extra checkpoints --extra hms --extra models --extra postgres --extra processors --extra server --output-file $(LOCKS)/runtime.txt
+	@$(COMPILE) pyproject.toml --extra checkpoints --extra hms --extra models --extra postgres --extra processors --extra server --extra workers --output-file $(LOCKS)/runtime.txt
 	@$(COMPILE) --group pyproject.toml:build --constraints $(LOCKS)/runtime.txt --output-file $(LOCKS)/build.txt
 	@$(COMPILE) --group pyproject.toml:dev --constraints $(LOCKS)/runtime.txt --output-file $(LOCKS)/dev.txt
 	@$(COMPILE) --group pyproject.toml:bench --constraints $(LOCKS)/runtime.txt --output-file $(LOCKS)/bench.txt
