@@ -339,6 +339,11 @@ class Condor(Answering, Readings, Brought, ToolShelf):
         return self._kernels
 
     @property
+    def processors_setting(self) -> str:
+        """What ``CONDOR_PROCESSORS`` said when this was opened; empty: the default."""
+        return self._configured().processors
+
+    @property
     def clock(self) -> Clock:
         """Time and ids."""
         return self._clock

@@ -301,6 +301,12 @@ def test_the_audit_is_listed_filtered_and_exported(shell: Shell) -> None:
     assert approved == [rows[2]]
     assert shell.run("audit", "--rule", "read.allow").out == "No row of the audit fits.\n"
     assert shell.run("audit", "--run", run["runId"], "--json").json == rows
+    parked = rows[1]["at"]
+    later = shell.run("audit", "--since", rows[2]["at"], "--json").json
+    assert later == [row for row in rows if row["at"] >= rows[2]["at"]]
+    assert rows[0] in shell.run("audit", "--until", parked, "--json").json
+    refused = shell.run("audit", "--since", "today")
+    assert (refused.code, "is no moment" in refused.err) == (2, True)
     assert "approved" in shell.run("audit").out
 
     exported = shell.run("audit", "--run", run["runId"], "export").lines

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from condor.processors import PROCESSOR_CATALOG
+from condor.processors.wiring import read_configuration
 
 if TYPE_CHECKING:
     from tests.server.support import House
 
 REFUND = "/api/admin/tool-kernels/shop.refund"
+PROCESSORS = "/api/admin/processor-kernels"
 
 
 async def test_a_kernel_is_laid_told_and_replaced(house: House) -> None:
@@ -48,6 +51,54 @@ async def test_the_catalog_is_told_with_its_schemas(house: House) -> None:
     told = (await auditor.get("/api/admin/processor-kernels")).json()
     assert [entry["id"] for entry in told] == [entry.id for entry in PROCESSOR_CATALOG]
     assert all(entry["configurationSchema"]["properties"] and entry["limits"] for entry in told)
+
+
+async def test_the_processors_in_force_are_told(house: House) -> None:
+    """What the server was started with, whole; what is off has none."""
+    admin = await house.signed_in("admin")
+    told = {entry["id"]: entry for entry in (await admin.get("/api/admin/processor-kernels")).json()}
+    assert told["batch-parts"]["configuration"] == {"chars_min": 160, "delay_s_max": 0.25}
+    assert told["moderation"]["configuration"] is None
+
+
+async def test_a_processor_configuration_becomes_the_setting(house: House) -> None:
+    """The setting reads back as what was given; what a server would not start with is refused, and why."""
+    admin = await house.signed_in("admin")
+    given = {"token-limiter": {"input_tokens_max": 900}, "moderation": {"words": ["it's"]}, "batch-parts": {}}
+    said = (await admin.post(f"{PROCESSORS}/check", json={"processors": given})).json()
+    assert said["input"] == ["token-limiter", "moderation"]
+    assert said["output"] == ["moderation", "token-limiter", "batch-parts"]
+    assert said["isInForce"] is False
+    (name, _, value) = shlex.split(said["line"])[1].partition("=")
+    assert (name, value) == (said["setting"], said["value"])
+    assert read_configuration(value) == read_configuration(given)
+    default = {"unicode-normalizer": {"form": "NFC"}, "batch-parts": {"chars_min": 160}}
+    same = (await admin.post(f"{PROCESSORS}/check", json={"processors": default})).json()
+    assert (same["isInForce"], same["value"]) == (True, '{"batch-parts": {}, "unicode-normalizer": {}}')
+    for wrong, said_of_it in (
+        ({"token-limiter": {"input_tokens_max": 0}}, "token-limiter.input_tokens_max"),
+        ({"moderation": {"languages": ["klingon"]}}, "klingon"),
+        ({"spell-checker": {}}, "is no processor"),
+    ):
+        refused = await admin.post(f"{PROCESSORS}/check", json={"processors": wrong})
+        assert refused.status_code == 422
+        assert said_of_it in refused.json()["detail"]
+
+
+async def test_what_a_kernel_would_change_is_shown_and_not_laid(house: House) -> None:
+    """A low write runs by itself where the requester lets it; with the tier raised it would not."""
+    admin = await house.signed_in("admin")
+    note = "/api/admin/tool-kernels/shop.note"
+    tried = await admin.post(f"{note}/check", json={"hitlTier": "high", "approverRoles": ["manager"]})
+    effects = {effect["autonomy"]: effect for effect in tried.json()["effects"]}
+    assert set(effects) == {"autonomous", "guarded", "ambient"}
+    assert effects["autonomous"]["now"]["ruleId"] == "mutate.low-tier-autonomous-allow"
+    assert effects["autonomous"]["then"]["ruleId"] == "mutate.high-tier-always-approval"
+    assert effects["guarded"]["now"]["approverRoles"] == ["clerk", "manager"]
+    assert effects["guarded"]["then"]["approverRoles"] == ["manager"]
+    loosens = await admin.post(f"{note}/check", json={"approverRoles": ["driver"]})
+    assert (loosens.status_code, loosens.json()["code"]) == (422, "kernel_loosens")
+    assert (await admin.get(note)).json()["revisions"] == []
 
 
 async def test_passed_over_faults_are_counted(house: House) -> None:

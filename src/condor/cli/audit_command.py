@@ -35,6 +35,10 @@ def _filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
         command = click.option(f"--{name}", type=utf8, metavar="WORD", help=f"Only rows of this: {what}.")(
             command
         )
+    for name, what in (("until", "at this time or before"), ("since", "at this time or later")):
+        command = click.option(
+            f"--{name}", type=utf8, metavar="TIME", help=f"Only rows of {what} (2026-11-30T09:30:00Z)."
+        )(command)
     return command
 
 
@@ -47,23 +51,28 @@ class _Wanted:
     decision: str | None
     tool: str | None
     actor: str | None
+    since: str | None
+    until: str | None
 
     def checked(self) -> AuditFilter:
         """The store's filter.
 
         Raises:
-            RefusedInput: a decision that does not exist.
+            RefusedInput: a decision that does not exist, or a time that is none.
         """
-        from condor.core.audit import DECISIONS
-        from condor.core.errors import RefusedInput, show
         from condor.ports.store import AuditFilter
+        from condor.runtime.audit_filter import checked_audit
 
-        if self.decision is not None and self.decision not in DECISIONS:
-            raise RefusedInput(
-                f"no decision is called {show(self.decision)}; there are {', '.join(DECISIONS)}"
+        return checked_audit(
+            AuditFilter(
+                run_id=self.run,
+                rule_id=self.rule,
+                decision=self.decision,
+                tool=self.tool,
+                actor=self.actor,
+                since=self.since,
+                until=self.until,
             )
-        return AuditFilter(
-            run_id=self.run, rule_id=self.rule, decision=self.decision, tool=self.tool, actor=self.actor
         )
 
 

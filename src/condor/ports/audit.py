@@ -59,6 +59,9 @@ class AuditFilter:
     decision: str | None = None
     tool: str | None = None
     actor: str | None = None
+    #: Recorded at this time or later, at this time or before; RFC 3339 in the stored form.
+    since: str | None = None
+    until: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

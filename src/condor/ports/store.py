@@ -273,6 +273,12 @@ class Store(Protocol):
         ...
 
     async def claimed(self, principal_id: str, key: str) -> Claimed | None:
+    async def runs_of_session(
+        self, session_id: str, *, limit: int = 50, before: str = ""
+    ) -> Sequence[RunRow]:
+        """A session's runs, newest first; a page costs the same however many other runs there are."""
+        ...
+
         """The run that a key of this principal was used for."""
         ...
 

@@ -5,7 +5,14 @@ what there is, for forms. None downloads anything at run time; what each does no
 """
 
 from condor.processors.catalog import PROCESSOR_CATALOG, CatalogEntry
-from condor.processors.wiring import InputChain, OutputChain, build_input_processors, build_output_processors
+from condor.processors.wiring import (
+    InputChain,
+    OutputChain,
+    build_input_processors,
+    build_output_processors,
+    check_setting,
+    configurations_of,
+)
 
 __all__ = [
     "PROCESSOR_CATALOG",
@@ -14,4 +21,6 @@ __all__ = [
     "OutputChain",
     "build_input_processors",
     "build_output_processors",
+    "check_setting",
+    "configurations_of",
 ]

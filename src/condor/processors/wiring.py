@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from condor.processors import configuration as configured
 
+#: What a server reads them from.
+SETTING = "CONDOR_PROCESSORS"
 #: The order in which a message passes them: what is read is normalized, what is judged is short enough.
 INPUT_ORDER = (
     "unicode-normalizer",
@@ -68,6 +71,41 @@ def read_configuration(given: str | Mapping[str, Any]) -> dict[str, Any]:
                 f"CONDOR_PROCESSORS: {name}{'.' if where else ''}{where}: {first['msg']}"
             ) from None
     return read
+
+
+def configurations_of(given: str | Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The configurations of the processors that are on, every value of each, as JSON.
+
+    Raises:
+        RefusedInput: as ``read_configuration``.
+    """
+    return {name: read.model_dump(mode="json") for name, read in read_configuration(given).items()}
+
+
+def check_setting(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What ``CONDOR_PROCESSORS`` has to say for this, and in which order words pass what is on.
+
+    Raises:
+        RefusedInput: a server with it would not start.
+    """
+    configuration = configurations_of(given)
+    build_input_processors(given)
+    build_output_processors(given)
+    # Short: what has its default is left out, so that a later Condor's better default counts.
+    said = {
+        name: read.model_dump(mode="json", exclude_defaults=True)
+        for name, read in read_configuration(given).items()
+    }
+    value = json.dumps(said, ensure_ascii=True, sort_keys=True)
+    return {
+        "setting": SETTING,
+        "value": value,
+        #: As a line of a shell.
+        "line": f"export {SETTING}={shlex.quote(value)}",
+        "input": [name for name in INPUT_ORDER if name in said],
+        "output": [name for name in OUTPUT_ORDER if name in said],
+        "configuration": configuration,
+    }
 
 
 class InputChain:

@@ -39,8 +39,8 @@ def checked_filter(wanted: CardFilter) -> CardFilter:
             raise RefusedInput(f"{_called(name)} {show(given)} is unknown; take {' or '.join(words)}")
     return replace(
         wanted,
-        opened_from=_moment("opened_from", wanted.opened_from),
-        opened_until=_moment("opened_until", wanted.opened_until),
+        opened_from=moment("opened_from", wanted.opened_from),
+        opened_until=moment("opened_until", wanted.opened_until),
     )
 
 
@@ -55,13 +55,18 @@ def checked_order(order: object) -> CardOrder:
     raise RefusedInput(f"order {show(order)} is unknown; take oldest or newest")
 
 
-def _moment(name: str, given: str | None) -> str | None:
+def moment(name: str, given: str | None) -> str | None:
+    """A time of a filter, as times are stored.
+
+    Raises:
+        RefusedInput: it is none, or says no zone.
+    """
     if given is None:
         return None
     try:
-        moment = datetime.datetime.fromisoformat(given)
-        if moment.tzinfo is not None:
-            return timestamp(moment)
+        at = datetime.datetime.fromisoformat(given)
+        if at.tzinfo is not None:
+            return timestamp(at)
     except (ValueError, TypeError, OverflowError):
         pass
     raise RefusedInput(f"{_called(name)} {show(given)} is no moment; write it as 2026-11-30T09:30:00Z")
@@ -71,4 +76,4 @@ def _called(name: str) -> str:
     return _CALLED.get(name, name)
 
 
-__all__ = ["TIERS", "checked_filter", "checked_order"]
+__all__ = ["TIERS", "checked_filter", "checked_order", "moment"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from condor.core.errors import NotAllowed, RefusedInput, UnknownId
 from condor.core.run import LOCAL_PERSON
 from condor.ports.clock import timestamp
+from condor.tools.explain import explain_change
 from condor.tools.kernels import (
     NO_KERNEL,
     check_tightens,
@@ -14,6 +15,7 @@ from condor.tools.kernels import (
     next_revision,
     read_kernel,
     revision_json,
+    tighten,
 )
 
 if TYPE_CHECKING:
@@ -88,6 +90,25 @@ class KernelDesk:
             )
         await self.load()
         return await self.one(tool)
+
+    async def tried(self, tool: str, given: Mapping[str, Any]) -> dict[str, Json]:
+        """What a kernel would change, laid in place of the one that holds; nothing is stored.
+
+        Returns:
+            ``effects``: for each op and autonomy, the verdict on a call ``now`` and ``then``; nothing of a
+            call's own arguments is looked at.
+
+        Raises:
+            UnknownId, RefusedInput: as ``put`` would.
+        """
+        declared, kernel = self._declared(tool), read_kernel(given)
+        check_tightens(declared, kernel)
+        effects = explain_change(
+            self._toolbox.find(tool) or declared,
+            tighten(declared, kernel),
+            registered=self._toolbox.registered_class(tool),
+        )
+        return {"tool": tool, "effects": list(effects)}
 
     def _declared(self, tool: str) -> Any:
         found = self._toolbox.declared(tool)

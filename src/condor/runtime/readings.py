@@ -13,6 +13,7 @@ from condor.core.errors import RecordDamaged, UnknownId
 from condor.core.recovery import DEFAULT_LIMITS
 from condor.ports.counts import Counts
 from condor.ports.store import OPEN_CARDS, AuditFilter, AuditRow, CardFilter
+from condor.runtime.audit_filter import checked_audit
 from condor.runtime.inbox import checked_filter, checked_order
 from condor.runtime.sealing import Sealing
 from condor.runtime.snapshot import request_of, run_line, run_snapshot, suspension_json
@@ -41,10 +42,19 @@ class Readings(Sealing):
             raise UnknownId("run", run_id, "see `condor runs`")
         return _read(run_id, lambda: run_snapshot(stored, self._limits))
 
-    async def runs(self, *, limit: int = 50, before: str = "") -> list[dict[str, Json]]:
-        """Runs, newest first; ``before`` is the last run of the page before."""
+    async def runs(
+        self, *, session_id: str | None = None, limit: int = 50, before: str = ""
+    ) -> list[dict[str, Json]]:
+        """Runs, newest first; ``before`` is the last run of the page before.
+
+        Args:
+            session_id: only those of this session.
+        """
         store = self._stored()
-        rows = await store.runs(limit=limit, before=before)
+        if session_id is None:
+            rows = await store.runs(limit=limit, before=before)
+        else:
+            rows = await store.runs_of_session(session_id, limit=limit, before=before)
         found = []
         for row in rows:
             payloads = await store.payloads(row.run_id, ["request"])
@@ -94,8 +104,13 @@ class Readings(Sealing):
     async def audit(
         self, wanted: AuditFilter | None = None, *, limit: int = 1_000, after: tuple[str, int] = ("", 0)
     ) -> Sequence[AuditRow]:
-        """Audit rows by run and sequence."""
-        return await self._stored().audit(wanted or AuditFilter(), limit=limit, after=after)
+        """Audit rows by run and sequence.
+
+        Raises:
+            RefusedInput: a filter that no row can meet, because there is no such word or time.
+        """
+        wanted = checked_audit(wanted or AuditFilter())
+        return await self._stored().audit(wanted, limit=limit, after=after)
 
 
 def _read(run_id: str, project: Callable[[], dict[str, Json]]) -> dict[str, Json]:

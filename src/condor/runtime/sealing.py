@@ -22,6 +22,7 @@ from condor.core.audit import (
     hold_to_checkpoint,
     hold_to_marks,
     missing_run,
+    seal_facts,
     seal_verdict,
     signed_bytes,
     verify_chain,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
     from condor.core.audit import Against, ChainVerdict
+    from condor.core.ids import Json
     from condor.ports.clock import Clock
     from condor.ports.store import AuditChain, Store
 
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 SEAL_HEADS_MAX: Final = 500
 #: Seals that one look adds; the next look goes on.
 SEALS_MAX: Final = 200
+#: Runs that are not sealed yet and are counted one by one.
+_UNSEALED_MAX: Final = 10_000
 _OF_CHECKPOINT: Final = " of the checkpoint"
 
 
@@ -78,6 +82,24 @@ class Sealing(ABC):
     async def seal(self) -> int:
         """Seal every run's head that is not sealed yet; how many were."""
         return await seal_heads(self._stored(), lambda: timestamp(self._clock.now()))
+
+    async def sealed(self) -> dict[str, Json]:
+        """How far the audit is sealed: the last seal, and how many runs have rows beyond it.
+
+        ``unsealedRuns`` is counted to a bound; beyond it ``isAtLeast`` is true.
+        """
+        store = self._stored()
+        found = await store.unsealed(_UNSEALED_MAX + 1)
+        last: dict[str, Json] | None = None
+        async for row in store.seals(after=max(found.last_seq - 1, 0)):
+            last = {"seq": row.seq, "hash": row.hash, **seal_facts(row.body)}
+            break
+        return {
+            "seals": found.last_seq,
+            "last": last,
+            "unsealedRuns": min(len(found.heads), _UNSEALED_MAX),
+            "isAtLeast": len(found.heads) > _UNSEALED_MAX,
+        }
 
     async def verify(
         self, run_id: str | None = None, *, against: Against | None = None

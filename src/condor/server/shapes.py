@@ -98,16 +98,27 @@ class ExplainBody(_Closed):
     autonomy: StrictStr = "guarded"
 
 
-class KernelBody(_Closed):
-    """What is laid on a tool; what is left out is as its author declared it."""
+class KernelTryBody(_Closed):
+    """What would be laid on a tool; what is left out is as its author declared it."""
 
     hitl_tier: StrictStr | None = Field(default=None, alias="hitlTier", description="`high`")
     approver_roles: list[StrictStr] | None = Field(default=None, max_length=50, alias="approverRoles")
     requester_excluded: StrictBool = Field(default=False, alias="requesterExcluded")
+
+
+class KernelBody(KernelTryBody):
+    """What is laid on a tool; what is left out is as its author declared it."""
+
     reason: Annotated[StrictStr, Field(max_length=2_000)] = ""
     rev: Annotated[int, Field(strict=True, ge=0)] | None = Field(
         default=None, description="The revision that it replaces; left out: whatever is there."
     )
+
+
+class ProcessorsBody(_Closed):
+    """Message processors that are to be on, each with its configuration."""
+
+    processors: _Object
 
 
 class TokenBody(_Closed):
@@ -250,6 +261,16 @@ class Token(_Said):
     v: int
     token_id: str = Field(alias="tokenId")
     principal: str
+
+
+class Seals(_Said):
+    """How far the audit is sealed."""
+
+    v: int
+    seals: int
+    last: _Object | None = Field(description="Number, hash, time, and how many runs it holds.")
+    unsealed_runs: int = Field(alias="unsealedRuns", description="Runs with rows that no seal holds yet.")
+    is_at_least: bool = Field(alias="isAtLeast", description="There are more of them than were counted.")
 
 
 class Verdicts(_Said):

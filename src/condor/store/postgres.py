@@ -219,13 +219,19 @@ class PostgresStore:
 
     async def last_of_session(self, session_id: str) -> RunRow | None:
         """The newest run of a session."""
-        rows = await self._reader.rows(sql.OF_SESSION, session_id)
-        return run_of(rows[0]) if rows else None
+        return next(iter(await self.runs_of_session(session_id, limit=1)), None)
 
     async def claimed(self, principal_id: str, key: str) -> Claimed | None:
         """The run that a key of this principal was used for."""
         rows = await self._reader.rows(sql.CLAIMED, DEFAULT_TENANT, principal_id, key)
         return Claimed(run_id=rows[0][0], digest=rows[0][1]) if rows else None
+
+    async def runs_of_session(
+        self, session_id: str, *, limit: int = 50, before: str = ""
+    ) -> Sequence[RunRow]:
+        """A session's runs, newest first."""
+        rows = await self._reader.rows(sql.OF_SESSION, session_id, before or _LAST, limit)
+        return [run_of(row) for row in rows]
 
     async def unfinished(self) -> Sequence[RunId]:
         """Runs that were created, planning or executing, but for those that another living process has."""

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
 _AUDIT: Final = "SELECT run_id, seq, convert_to(body, 'UTF8'), prev_hash, hash FROM audit"
 #: Bodies are canonical JSON, in whose texts a quote is escaped: a member is found by its characters.
+#: Keys are sorted, so the time is the first member of that name; its text order is time order.
+_AT: Final = 'substr(body, strpos(body, \'"at":"\') + 6, 24) COLLATE "C"'
 _LIST: Final = f"""{_AUDIT} WHERE (run_id, seq) > ($1, $2) AND ($3::text IS NULL OR run_id = $3)
     AND ($4::text IS NULL OR strpos(body, $4) > 0) AND ($5::text IS NULL OR strpos(body, $5) > 0)
     AND ($6::text IS NULL OR strpos(body, $6) > 0) AND ($7::text IS NULL OR strpos(body, $7) > 0)
-    ORDER BY run_id, seq, position LIMIT $8"""
+    AND ($8::text IS NULL OR {_AT} >= $8) AND ($9::text IS NULL OR {_AT} <= $9)
+    ORDER BY run_id, seq, position LIMIT $10"""
 _LIST_RUN: Final = _LIST.replace("($3::text IS NULL OR run_id = $3)", "run_id = $3")
 _SAID: Final = """SELECT run_id, run.audit_seq, audit_head, status, coalesce(sealed.audit_seq, 0)
     FROM run LEFT JOIN sealed USING (run_id)"""
@@ -58,7 +61,8 @@ async def list_audit(
         # What has no canonical form was never written.
         return []
     query = _LIST if wanted.run_id is None else _LIST_RUN
-    return [audit_of(row) for row in await reader.rows(query, *after, wanted.run_id, *members, limit)]
+    values = (*after, wanted.run_id, *members, wanted.since, wanted.until, limit)
+    return [audit_of(row) for row in await reader.rows(query, *values)]
 
 
 async def next_chains(

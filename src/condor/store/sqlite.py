@@ -31,6 +31,7 @@ from condor.ports.store import (
     Claimed,
     Committed,
     KernelRow,
+    Holder,
     RunHead,
     RunRow,
     SealRow,
@@ -88,7 +89,7 @@ _DUE: Final = (
 _IDLE: Final = """SELECT run_id FROM run WHERE status = 'suspended' AND updated_at <= ?
     AND NOT EXISTS (SELECT 1 FROM suspension INDEXED BY suspension_by_run
         WHERE suspension.run_id = run.run_id AND suspension.status = 'pending') ORDER BY run_id LIMIT ?"""
-_OF_SESSION: Final = f"{RUN} WHERE session_id = ? ORDER BY run_id DESC LIMIT 1"
+_OF_SESSION: Final = f"{RUN} WHERE session_id = ? AND run_id < ? ORDER BY run_id DESC LIMIT ?"
 _CLAIMED: Final = "SELECT run_id, digest FROM request WHERE tenant_id = ? AND principal_id = ? AND key = ?"
 _ERASE: Final = "DELETE FROM payload WHERE run_id = ?"
 
@@ -203,6 +204,12 @@ class SqliteStore:
         return [run_of(row) for row in heapq.nlargest(limit, (row for page in pages for row in page))]
 
     async def last_of_session(self, session_id: str) -> RunRow | None:
+    async def runs_of_session(
+        self, session_id: str, *, limit: int = 50, before: str = ""
+    ) -> Sequence[RunRow]:
+        """A session's runs, newest first."""
+        return [run_of(row) for row in self._rows(_OF_SESSION, (session_id, before or _LAST, limit))]
+
         """The newest run of a session."""
         rows = self._rows(_OF_SESSION, (session_id,))
         return run_of(rows[0]) if rows else None

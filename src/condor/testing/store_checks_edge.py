@@ -120,3 +120,9 @@ async def check_last_of_session(open_store: Open) -> None:
     assert newest is not None
     assert run_name(3) == newest.run_id
     assert await store.last_of_session("three") is None
+    assert [run_name(3), run_name(1)] == [run.run_id for run in await store.runs_of_session("one")]
+    assert [run_name(4)] == [run.run_id for run in await store.runs_of_session("two", limit=1)]
+    assert [run_name(2)] == [
+        run.run_id for run in await store.runs_of_session("two", limit=1, before=run_name(4))
+    ]
+    assert list(await store.runs_of_session("three")) == []

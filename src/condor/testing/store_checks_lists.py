@@ -182,6 +182,34 @@ async def check_audit_is_listed_by_filter(open_store: Open) -> None:
         assert await listed(AuditFilter(tool=nobody)) == []
 
 
+async def check_audit_is_listed_by_time(open_store: Open) -> None:
+    """Both ends count; a text that looks like a time beside it is none."""
+    store = await open_store()
+    one = run_name(1)
+    odd = '"at":"2099-01-01T00:00:00.000Z"'
+    await store.commit(creation(1))
+    rows = [
+        entry(one, "allowed", second=10, actor=odd, tool=odd),
+        entry(one, "approved", second=20, actor="dr-okafor"),
+    ]
+    await store.commit(Transition(run_id=one, at=at(20), audit=rows))
+    for since, until, numbers in (
+        (None, None, [1, 2, 3]),
+        (at(10), None, [2, 3]),
+        (at(10.001), None, [3]),
+        (None, at(10), [1, 2]),
+        (at(0), at(9.999), [1]),
+        (at(20), at(20), [3]),
+        (at(21), None, []),
+        (at(20), at(10), []),
+    ):
+        wanted = AuditFilter(since=since, until=until)
+        assert numbers == [row.seq for row in await store.audit(wanted)], (since, until)
+        wanted = dataclasses.replace(wanted, run_id=one)
+        assert numbers == [row.seq for row in await store.audit(wanted)], (since, until)
+    assert [row.seq for row in await store.audit(AuditFilter(since=at(10), decision="allowed"))] == [2]
+
+
 async def check_every_run_has_a_chain(open_store: Open) -> None:
     """Chains come in run order, a run without rows among them."""
     store = await open_store()

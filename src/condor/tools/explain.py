@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from condor.core.errors import RefusedInput
 from condor.core.policy import (
     POLICY_RULES,
+    Autonomy,
     PolicyContext,
     evaluate_tool_policy,
     policy_call,
@@ -125,4 +126,28 @@ def explain_call(
     }
 
 
-__all__ = ["PROMOTION_WORDS", "class_of", "explain_call", "policy_matrix", "rule_reason", "tool_json"]
+def explain_change(
+    now: ToolDescriptor, then: ToolDescriptor, *, registered: object = None
+) -> list[dict[str, Json]]:
+    """The verdict on a call of each op under each autonomy, of a tool as it is and as it would be."""
+    arg = now.op_arg
+    calls: list[dict[str, Json]] = [{arg: op} for op in sorted(now.ops)] if arg is not None else [{}]
+    found: list[dict[str, Json]] = []
+    for args in calls:
+        for autonomy in Autonomy:
+            one, other = (
+                explain_call(tool, args, autonomy=autonomy, registered=registered) for tool in (now, then)
+            )
+            found.append({"op": one["op"], "autonomy": autonomy, "now": one, "then": other})
+    return found
+
+
+__all__ = [
+    "PROMOTION_WORDS",
+    "class_of",
+    "explain_call",
+    "explain_change",
+    "policy_matrix",
+    "rule_reason",
+    "tool_json",
+]

@@ -12,7 +12,15 @@ from condor.core.audit.checkpoint import (
 from condor.core.audit.entry import DECISIONS, AuditEntry, Decision, encode_entry, vouched_payload, vouching
 from condor.core.audit.links import ChainVerdict, Tampering, chain_hash
 from condor.core.audit.records import hold_records
-from condor.core.audit.seals import Mark, SealedHeads, encode_seal, hold_to_marks, missing_run, seal_verdict
+from condor.core.audit.seals import (
+    Mark,
+    SealedHeads,
+    encode_seal,
+    hold_to_marks,
+    missing_run,
+    seal_facts,
+    seal_verdict,
+)
 
 __all__ = [
     "DECISIONS",
@@ -33,6 +41,7 @@ __all__ = [
     "hold_to_marks",
     "missing_run",
     "read_checkpoint",
+    "seal_facts",
     "seal_verdict",
     "signed_bytes",
     "verify_chain",

@@ -19,6 +19,8 @@ from condor.core.values import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from condor.core.ids import Json
+
 
 class Head(Protocol):
     """Where a run's chain stood; ``ports.store.RunHead`` is one."""
@@ -137,6 +139,12 @@ def seal_verdict(seal: int, what: Tampering, message: str) -> ChainVerdict:
 
 def _of_run(run_id: str, rows: int, seq: int | None, what: Tampering, message: str) -> ChainVerdict:
     return ChainVerdict(run_id=run_id, kept=False, rows=rows, first_bad_seq=seq, what=what, message=message)
+
+
+def seal_facts(body: bytes) -> dict[str, Json]:
+    """When a seal was made and how many runs it holds; empty where it cannot be read."""
+    read = _read(body)
+    return {} if read is None else {"at": read[0], "runs": len(read[1])}
 
 
 def _read(body: bytes) -> tuple[str, Sequence[tuple[str, int, str]]] | None:

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Request, Response
 
-from condor.core.audit import DECISIONS
-from condor.core.errors import NotAllowed, RefusedInput
+from condor.core.errors import NotAllowed
 from condor.ports.store import AuditFilter
 from condor.runtime.access import readable_run, reads_all
+from condor.runtime.audit_filter import checked_audit
 from condor.runtime.snapshot import WIRE_VERSION, audit_json, verdict_json
 from condor.server.answers import answers, json_answer
 from condor.server.edge import Here, SignedIn
 from condor.server.pages import Limit, next_link
 from condor.server.reading import whole_number
-from condor.server.shapes import Verdicts
+from condor.server.shapes import Seals, Verdicts
 
 if TYPE_CHECKING:
     from condor.core.run import Principal
@@ -27,6 +27,9 @@ router = APIRouter(prefix="/audit", tags=["audit"])
 
 _RunId = Annotated[str | None, Query(alias="runId")]
 _Word = Annotated[str | None, Query(max_length=200)]
+_Moment = Annotated[
+    str | None, Query(description="RFC 3339: at this time or later (`since`), or before (`until`).")
+]
 #: Broken chains that are told one by one.
 _BAD_MAX: Final = 100
 
@@ -53,13 +56,15 @@ async def list_rows(
     decision: _Word = None,
     tool: _Word = None,
     actor: _Word = None,
+    since: _Moment = None,
+    until: _Moment = None,
     limit: Limit = "200",
     after: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
     """Ids, digests and words of closed sets; reasons and record data stand elsewhere."""
-    wanted = AuditFilter(rule_id=rule_id, decision=decision, tool=tool, actor=actor)
-    if decision is not None and decision not in DECISIONS:
-        raise RefusedInput(f"there is no such decision; there are {', '.join(DECISIONS)}")
+    wanted = checked_audit(
+        AuditFilter(rule_id=rule_id, decision=decision, tool=tool, actor=actor, since=since, until=until)
+    )
     most = whole_number(limit, name="limit", most=1_000)
     begin = _cursor(after)
     await _check(here, caller.principal, run_id)
@@ -88,6 +93,14 @@ async def verify(here: Here, caller: SignedIn, run_id: _RunId = None) -> Respons
         await asyncio.sleep(0)
     found = {"kept": not bad, "runs": runs, "rows": rows, "bad": bad[:_BAD_MAX]}
     return json_answer({"v": WIRE_VERSION, **found})
+
+
+@router.get("/seals", summary="Show how far the audit is sealed", responses=answers(200, "The state", Seals))
+async def show_seals(here: Here, caller: SignedIn) -> Response:
+    """The last seal of the tenant's chain, and how many runs have rows that no seal holds yet."""
+    await _check(here, caller.principal, None)
+    caller.need("runs:read")
+    return json_answer({"v": WIRE_VERSION, **await here.condor.sealed()})
 
 
 __all__ = ["router"]

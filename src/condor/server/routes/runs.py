@@ -70,22 +70,32 @@ async def start_run(
     responses=answers(200, "Runs; a `Link` header leads to the next page", list[RunLine]),
 )
 async def list_runs(
-    request: Request, here: Here, caller: SignedIn, limit: Limit = "50", before: Annotated[str, Query()] = ""
+    request: Request,
+    here: Here,
+    caller: SignedIn,
+    session_id: Annotated[
+        str | None, Query(alias="sessionId", max_length=200, description="Only runs of this session.")
+    ] = None,
+    limit: Limit = "50",
+    before: Annotated[str, Query(max_length=200)] = "",
 ) -> Response:
     """Newest first. A page may be short and have a next one all the same."""
     most = whole_number(limit, name="limit", most=200)
     caller.need("runs:read")
-    lines, last = await _readable_lines(here, caller.principal, most, before)
+    lines, last = await _readable_lines(here, caller.principal, session_id, most, before)
     return json_answer(lines, headers=next_link(request, before=last))
 
 
 async def _readable_lines(
-    here: Edge, who: Principal, most: int, before: str
+    here: Edge, who: Principal, session_id: str | None, most: int, before: str
 ) -> tuple[list[dict[str, Any]], str]:
     """A page of lines, and where the next one begins; empty where there is none."""
     store, lines, looked_at = here.condor.store, [], 0
     while looked_at < _LOOKED_AT_MAX:
-        rows = await store.runs(limit=_LOOK, before=before)
+        if session_id is None:
+            rows = await store.runs(limit=_LOOK, before=before)
+        else:
+            rows = await store.runs_of_session(session_id, limit=_LOOK, before=before)
         for row in rows:
             before = row.run_id
             if not reads_all(who):
