@@ -23,28 +23,9 @@ RUNS_NAMED: Final = f"{_RUN} WHERE run_id = ANY ($1)"
 RUNS: Final = f"{_RUN} WHERE run_id < $1 ORDER BY run_id DESC LIMIT $2"
 RUNS_IN: Final = f"{_RUN} WHERE status = $1 AND run_id < $2 ORDER BY run_id DESC LIMIT $3"
 OF_SESSION: Final = f"{_RUN} WHERE session_id = $1 AND run_id < $2 ORDER BY run_id DESC LIMIT $3"
-#: ``$3``: the writer whose own runs are among them; those that nobody has (0) wait for their jobs.
-UNFINISHED: Final = f"""SELECT run_id FROM run WHERE status = ANY ($2)
-    AND (writer = $3 OR (writer <> 0 AND writer NOT IN ({LIVING}))) ORDER BY run_id"""
-#: A process that is missed at two looks, ``$3`` seconds apart, is gone. A run that was handed over waits for
-#: its job, as long as there is one and a worker lives.
-ORPHANED: Final = f"""WITH living AS ({LIVING})
-    SELECT run_id FROM run LEFT JOIN writer AS had ON had.writer_id = run.writer
-    WHERE status = ANY ($2) AND CASE WHEN run.writer = 0
-        THEN NOT EXISTS (SELECT FROM writer WHERE works AND writer_id IN (TABLE living))
-            OR run_id NOT IN (SELECT args ->> 'run_id' FROM procrastinate_jobs
-                WHERE status IN ('todo', 'doing') AND task_name = '{SEGMENT}' AND args ? 'run_id')
-        ELSE run.writer NOT IN (TABLE living)
-            AND coalesce(had.gone_at, '-infinity') <= now() - make_interval(secs => $3)
-    END ORDER BY run_id"""
-#: ``$2`` seconds: as above.
-HOLDER: Final = f"""SELECT run.writer, run.writer IN ({LIVING}),
-    coalesce(gone_at, CASE WHEN writer_id IS NULL THEN '-infinity'::timestamptz ELSE now() END)
-        <= now() - make_interval(secs => $2)
-    FROM run LEFT JOIN writer ON writer_id = run.writer WHERE run_id = $3"""
-BACKLOG: Final = f"""SELECT (SELECT count(*) FROM writer WHERE works AND writer_id IN ({LIVING})), count(*),
-    coalesce(max(extract(epoch FROM now() - updated_at::timestamptz)), 0)::float8
-    FROM run WHERE status = ANY ($2) AND writer = 0"""
+#: ``$3``: the writer whose own runs are among them; None: nobody's.
+UNFINISHED: Final = f"""SELECT run_id FROM run
+    WHERE status = ANY ($2) AND (writer = $3::integer OR writer NOT IN ({LIVING})) ORDER BY run_id"""
 
 CARD_NAMED: Final = f"{CARD} WHERE suspend_id = $1"
 CARDS_NAMED: Final = f"{CARD} WHERE suspend_id = ANY ($1)"
