@@ -217,6 +217,13 @@ class PostgresStore:
         newest = heapq.nlargest(limit, (row for page in pages for row in page), key=lambda row: row[0])
         return [run_of(row) for row in newest]
 
+    async def runs_of_session(
+        self, session_id: str, *, limit: int = 50, before: str = ""
+    ) -> Sequence[RunRow]:
+        """A session's runs, newest first."""
+        rows = await self._reader.rows(sql.OF_SESSION, session_id, before or _LAST, limit)
+        return [run_of(row) for row in rows]
+
     async def last_of_session(self, session_id: str) -> RunRow | None:
         """The newest run of a session."""
         return next(iter(await self.runs_of_session(session_id, limit=1)), None)
@@ -225,13 +232,6 @@ class PostgresStore:
         """The run that a key of this principal was used for."""
         rows = await self._reader.rows(sql.CLAIMED, DEFAULT_TENANT, principal_id, key)
         return Claimed(run_id=rows[0][0], digest=rows[0][1]) if rows else None
-
-    async def runs_of_session(
-        self, session_id: str, *, limit: int = 50, before: str = ""
-    ) -> Sequence[RunRow]:
-        """A session's runs, newest first."""
-        rows = await self._reader.rows(sql.OF_SESSION, session_id, before or _LAST, limit)
-        return [run_of(row) for row in rows]
 
     async def unfinished(self) -> Sequence[RunId]:
         """Runs that were created, planning or executing, but for those that another living process has."""

@@ -31,7 +31,6 @@ from condor.ports.store import (
     Claimed,
     Committed,
     KernelRow,
-    Holder,
     RunHead,
     RunRow,
     SealRow,
@@ -203,16 +202,15 @@ class SqliteStore:
         pages = [self._rows(_RUNS_IN, (str(status), before, limit)) for status in sorted(set(statuses))]
         return [run_of(row) for row in heapq.nlargest(limit, (row for page in pages for row in page))]
 
-    async def last_of_session(self, session_id: str) -> RunRow | None:
     async def runs_of_session(
         self, session_id: str, *, limit: int = 50, before: str = ""
     ) -> Sequence[RunRow]:
         """A session's runs, newest first."""
         return [run_of(row) for row in self._rows(_OF_SESSION, (session_id, before or _LAST, limit))]
 
+    async def last_of_session(self, session_id: str) -> RunRow | None:
         """The newest run of a session."""
-        rows = self._rows(_OF_SESSION, (session_id,))
-        return run_of(rows[0]) if rows else None
+        return next(iter(await self.runs_of_session(session_id, limit=1)), None)
 
     async def claimed(self, principal_id: str, key: str) -> Claimed | None:
         """The run that a key of this principal was used for."""
