@@ -268,17 +268,17 @@ class Store(Protocol):
         """Runs, newest first; ``before`` is the last ``run_id`` of the page before."""
         ...
 
-    async def last_of_session(self, session_id: str) -> RunRow | None:
-        """The newest run of a session."""
-        ...
-
-    async def claimed(self, principal_id: str, key: str) -> Claimed | None:
     async def runs_of_session(
         self, session_id: str, *, limit: int = 50, before: str = ""
     ) -> Sequence[RunRow]:
         """A session's runs, newest first; a page costs the same however many other runs there are."""
         ...
 
+    async def last_of_session(self, session_id: str) -> RunRow | None:
+        """The newest run of a session."""
+        ...
+
+    async def claimed(self, principal_id: str, key: str) -> Claimed | None:
         """The run that a key of this principal was used for."""
         ...
 
