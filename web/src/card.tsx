@@ -2,21 +2,19 @@
 // Headline, order, risk and difference come from the policy, the descriptor and the record; what a plan, a
 // model or a requester wrote stands apart and says so.
 
-import { Button, Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useId, useRef, useState, type ReactNode, type RefObject } from "react";
-import { post, Problem } from "./api";
+import { useEffect, useId, useRef, type ReactNode, type RefObject } from "react";
+import { Answering, whoMayAnswer } from "./answering";
 import { Covered, useCoverage } from "./coverage";
-import { Edit, Edits } from "./edit";
+import { Edits } from "./edit";
 import { Alerts, Arguments, Difference, Quoted, SubjectBanner } from "./evidence";
-import { SchemaForm } from "./form";
 import { inWords, left, useSecond } from "./moments";
 import { Chip, Moment, Pairs, Section, Seen, type Tone } from "./parts";
-import { cardQuery, reread, runQuery, useRuleReason } from "./queries";
+import { cardQuery, runQuery, useRuleReason } from "./queries";
 import { visibleWord } from "./visible";
 import { words } from "./words";
-import type { Card, JsonObject, RunSnapshot } from "./wire";
+import type { Card, RunSnapshot } from "./wire";
 
 const said = words.card;
 
@@ -261,15 +259,6 @@ function Fragmented({ code, text }: { code: string; text: string }) {
   );
 }
 
-export function whoMayAnswer(card: Card): string {
-  const roles = (card.answerRoles ?? []).map(visibleWord);
-  const either = roles.length === 0 ? said.anybody : new Intl.ListFormat("en", { type: "disjunction" }).format(roles);
-  const requester = visibleWord(card.requester ?? "");
-  if (card.requesterExcluded === true) return either + said.but(requester);
-  if (roles.length > 0 && card.requesterMayAnswer === true) return either + said.orRequester(requester);
-  return either;
-}
-
 /** The open card that took this one's place; undefined where there is none. */
 function newerOf(card: Card, run: RunSnapshot | undefined): string | undefined {
   return run?.suspensions.find((other) => other.status === "pending" && other.stepId === card.stepId)?.suspendId;
@@ -303,141 +292,5 @@ function Outcome({ card, newer }: { card: Card; newer: string | undefined }) {
       )}
       {data.length > 0 && <Pairs rows={data.map(([name, value]) => [<code key={name}>{visibleWord(name)}</code>, <Seen key={name} text={String(value)} />])} />}
     </footer>
-  );
-}
-
-interface AnsweringProps {
-  card: Card;
-  coverage: ReturnType<typeof useCoverage>;
-  answered: (() => void) | undefined;
-}
-
-function Answering({ card, coverage, answered }: AnsweringProps) {
-  const [busy, setBusy] = useState<"" | "approve" | "reject" | "answer">("");
-  const [fault, setFault] = useState<Problem | null>(null);
-  const expired = useExpired(card);
-
-  useEffect(() => {
-    // The sweep closes it within seconds; until then it is shown as what it is.
-    if (!expired) return undefined;
-    const again = setInterval(() => void reread(card.runId), 3_000);
-    return () => clearInterval(again);
-  }, [expired, card.runId]);
-
-  async function give(how: "approve" | "reject" | "answer", path: string, body: JsonObject) {
-    setBusy(how);
-    setFault(null);
-    try {
-      await post(`/runs/${encodeURIComponent(card.runId)}/${path}`, { suspendId: card.suspendId, ...body });
-      answered?.();
-    } catch (problem) {
-      setFault(problem instanceof Problem ? problem : new Problem(0, "unreachable", words.problems.unreachable));
-    } finally {
-      await reread(card.runId);
-      setBusy("");
-    }
-  }
-
-  if (expired) return <p className="notice bad" role="status">{said.closed.expired}</p>;
-  if (card.mayAnswer === undefined) return <div className="answering" aria-busy="true" />;
-  if (!card.mayAnswer) return <p className="notice">{card.answerRoles === undefined ? said.notYoursOpen : said.notYours(whoMayAnswer(card))}</p>;
-  return (
-    <div className="answering">
-      {card.reasonCode === "approval" ? (
-        <Decision card={card} coverage={coverage} busy={busy} give={give} edited={() => answered?.()} />
-      ) : (
-        card.resumeSchema !== undefined && (
-          <Section title={said.asks}>
-            <SchemaForm
-              schema={card.resumeSchema}
-              ui={card.uiSchema}
-              busy={busy === "answer"}
-              submit={said.answer}
-              send={(answer) => void give("answer", "resume", { resumeData: answer })}
-            />
-          </Section>
-        )
-      )}
-      {fault !== null && (
-        <div className="notice bad" role="alert">
-          <p>
-            <Seen text={fault.message} />
-          </p>
-          {fault.status === 409 && <p>{said.lost}</p>}
-          {fault.faults.length > 0 && (
-            <ul>
-              {fault.faults.map((each, index) => (
-                <li key={index}>
-                  <code>{visibleWord(each.at)}</code>: <Seen text={each.why} />
-                </li>
-              ))}
-            </ul>
-          )}
-        </div>
-      )}
-    </div>
-  );
-}
-
-function useExpired(card: Card): boolean {
-  const [expired, setExpired] = useState(false);
-  useEffect(() => {
-    if (card.expiresAt === undefined) return undefined;
-    const rest = new Date(card.expiresAt).getTime() - Date.now();
-    setExpired(rest <= 0);
-    // A timer of the browser holds 24 days at most.
-    const timer = setTimeout(() => setExpired(true), Math.min(Math.max(rest, 0), 2 ** 31 - 1));
-    return () => clearTimeout(timer);
-  }, [card.expiresAt]);
-  return expired;
-}
-
-interface DecisionProps {
-  card: Card;
-  coverage: ReturnType<typeof useCoverage>;
-  busy: string;
-  give: (how: "approve" | "reject", path: string, body: JsonObject) => Promise<void>;
-  edited: () => void;
-}
-
-function Decision({ card, coverage, busy, give, edited }: DecisionProps) {
-  const [reason, setReason] = useState("");
-  const unread = useId();
-  const body = (approved: boolean): JsonObject => (reason.trim() === "" ? { approved } : { approved, reason: reason.trim() });
-  return (
-    <>
-      <Textarea
-        label={said.reason}
-        autosize
-        minRows={1}
-        maxRows={6}
-        maxLength={2_000}
-        value={reason}
-        onChange={(event) => setReason(event.currentTarget.value)}
-      />
-      {!coverage.covered && (
-        <p id={unread} className="unread" role="status">
-          {said.unread}{" "}
-          <Button variant="subtle" size="compact-sm" onClick={coverage.showNext}>
-            {said.showNext}
-          </Button>
-        </p>
-      )}
-      <div className="row decide">
-        <Button
-          className="approve"
-          disabled={!coverage.covered || (busy !== "" && busy !== "approve")}
-          loading={busy === "approve"}
-          aria-describedby={coverage.covered ? undefined : unread}
-          onClick={() => void give("approve", "approve", body(true))}
-        >
-          {said.approve}
-        </Button>
-        <Button className="reject" variant="outline" color="red" disabled={busy !== "" && busy !== "reject"} loading={busy === "reject"} onClick={() => void give("reject", "approve", body(false))}>
-          {said.reject}
-        </Button>
-      </div>
-      <Edit card={card} edited={edited} />
-    </>
   );
 }

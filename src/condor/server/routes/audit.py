@@ -28,7 +28,8 @@ router = APIRouter(prefix="/audit", tags=["audit"])
 _RunId = Annotated[str | None, Query(alias="runId")]
 _Word = Annotated[str | None, Query(max_length=200)]
 _Moment = Annotated[
-    str | None, Query(description="RFC 3339: at this time or later (`since`), at this time or before (`until`).")
+    str | None,
+    Query(description="RFC 3339: at this time or later (`since`), at this time or before (`until`)."),
 ]
 #: Broken chains that are told one by one.
 _BAD_MAX: Final = 100

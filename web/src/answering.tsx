@@ -1,0 +1,161 @@
+// The answer to an open card: a decision, or a form. What it covers is drawn above it, in card.tsx.
+
+import { Button, Textarea } from "@mantine/core";
+import { useEffect, useId, useState } from "react";
+import { post, Problem } from "./api";
+import type { useCoverage } from "./coverage";
+import { Edit } from "./edit";
+import { SchemaForm } from "./form";
+import { Section, Seen } from "./parts";
+import { reread } from "./queries";
+import { visibleWord } from "./visible";
+import { words } from "./words";
+import type { Card, JsonObject } from "./wire";
+
+const said = words.card;
+
+interface AnsweringProps {
+  card: Card;
+  coverage: ReturnType<typeof useCoverage>;
+  answered: (() => void) | undefined;
+}
+
+/** What whoever looks may do with an open card: decide, answer, or read who may. */
+export function Answering({ card, coverage, answered }: AnsweringProps) {
+  const [busy, setBusy] = useState<"" | "approve" | "reject" | "answer">("");
+  const [fault, setFault] = useState<Problem | null>(null);
+  const expired = useExpired(card);
+
+  useEffect(() => {
+    // The sweep closes it within seconds; until then it is shown as what it is.
+    if (!expired) return undefined;
+    const again = setInterval(() => void reread(card.runId), 3_000);
+    return () => clearInterval(again);
+  }, [expired, card.runId]);
+
+  async function give(how: "approve" | "reject" | "answer", path: string, body: JsonObject) {
+    setBusy(how);
+    setFault(null);
+    try {
+      await post(`/runs/${encodeURIComponent(card.runId)}/${path}`, { suspendId: card.suspendId, ...body });
+      answered?.();
+    } catch (problem) {
+      setFault(problem instanceof Problem ? problem : new Problem(0, "unreachable", words.problems.unreachable));
+    } finally {
+      await reread(card.runId);
+      setBusy("");
+    }
+  }
+
+  if (expired) return <p className="notice bad" role="status">{said.closed.expired}</p>;
+  if (card.mayAnswer === undefined) return <div className="answering" aria-busy="true" />;
+  if (!card.mayAnswer) return <p className="notice">{card.answerRoles === undefined ? said.notYoursOpen : said.notYours(whoMayAnswer(card))}</p>;
+  return (
+    <div className="answering">
+      {card.reasonCode === "approval" ? (
+        <Decision card={card} coverage={coverage} busy={busy} give={give} edited={() => answered?.()} />
+      ) : (
+        card.resumeSchema !== undefined && (
+          <Section title={said.asks}>
+            <SchemaForm
+              schema={card.resumeSchema}
+              ui={card.uiSchema}
+              busy={busy === "answer"}
+              submit={said.answer}
+              send={(answer) => void give("answer", "resume", { resumeData: answer })}
+            />
+          </Section>
+        )
+      )}
+      {fault !== null && (
+        <div className="notice bad" role="alert">
+          <p>
+            <Seen text={fault.message} />
+          </p>
+          {fault.status === 409 && <p>{said.lost}</p>}
+          {fault.faults.length > 0 && (
+            <ul>
+              {fault.faults.map((each, index) => (
+                <li key={index}>
+                  <code>{visibleWord(each.at)}</code>: <Seen text={each.why} />
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface DecisionProps {
+  card: Card;
+  coverage: ReturnType<typeof useCoverage>;
+  busy: string;
+  give: (how: "approve" | "reject", path: string, body: JsonObject) => Promise<void>;
+  edited: () => void;
+}
+
+function Decision({ card, coverage, busy, give, edited }: DecisionProps) {
+  const [reason, setReason] = useState("");
+  const unread = useId();
+  const body = (approved: boolean): JsonObject => (reason.trim() === "" ? { approved } : { approved, reason: reason.trim() });
+  return (
+    <>
+      <Textarea
+        label={said.reason}
+        autosize
+        minRows={1}
+        maxRows={6}
+        maxLength={2_000}
+        value={reason}
+        onChange={(event) => setReason(event.currentTarget.value)}
+      />
+      {!coverage.covered && (
+        <p id={unread} className="unread" role="status">
+          {said.unread}{" "}
+          <Button variant="subtle" size="compact-sm" onClick={coverage.showNext}>
+            {said.showNext}
+          </Button>
+        </p>
+      )}
+      <div className="row decide">
+        <Button
+          className="approve"
+          disabled={!coverage.covered || (busy !== "" && busy !== "approve")}
+          loading={busy === "approve"}
+          aria-describedby={coverage.covered ? undefined : unread}
+          onClick={() => void give("approve", "approve", body(true))}
+        >
+          {said.approve}
+        </Button>
+        <Button className="reject" variant="outline" color="red" disabled={busy !== "" && busy !== "reject"} loading={busy === "reject"} onClick={() => void give("reject", "approve", body(false))}>
+          {said.reject}
+        </Button>
+      </div>
+      <Edit card={card} edited={edited} />
+    </>
+  );
+}
+
+function useExpired(card: Card): boolean {
+  const [expired, setExpired] = useState(false);
+  useEffect(() => {
+    if (card.expiresAt === undefined) return undefined;
+    const rest = new Date(card.expiresAt).getTime() - Date.now();
+    setExpired(rest <= 0);
+    // A timer of the browser holds 24 days at most.
+    const timer = setTimeout(() => setExpired(true), Math.min(Math.max(rest, 0), 2 ** 31 - 1));
+    return () => clearTimeout(timer);
+  }, [card.expiresAt]);
+  return expired;
+}
+
+export function whoMayAnswer(card: Card): string {
+  const roles = (card.answerRoles ?? []).map(visibleWord);
+  const either = roles.length === 0 ? said.anybody : new Intl.ListFormat("en", { type: "disjunction" }).format(roles);
+  const requester = visibleWord(card.requester ?? "");
+  if (card.requesterExcluded === true) return either + said.but(requester);
+  if (roles.length > 0 && card.requesterMayAnswer === true) return either + said.orRequester(requester);
+  return either;
+}
