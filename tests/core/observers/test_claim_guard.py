@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import sys
 import time
 from dataclasses import replace
 from itertools import chain
@@ -15,20 +17,22 @@ from condor.core.observers import (
     NOT_EXECUTED_PREFIX,
     ClaimEvidence,
     ClaimRule,
+    claim_grammar,
     compose_closing,
     escape_foreign,
     guard_claims,
     guard_closing,
 )
 from condor.core.observers.claim_phrases import phrase_matcher
+from condor.core.observers.lookalikes import LOOKALIKES
 from condor.core.outcome import StepStatus
 from tests.core.observers.ledger import evidence_of, groups, step_of
 
 #: trust.md, row 11.
 _FALSE_CORRECTIONS_MAX = 0.01
 _RECALL_MIN = 0.98
-#: Milliseconds of processor time for 100 KB (row 11), with room for a slow machine.
-_MS_MAX = 50 * 4
+#: Milliseconds of processor time for 100 KB (row 11); a measured test run traces every line.
+_MS_MAX = 50 if sys.gettrace() is None else 1_000
 _SENT_TWICE = [
     {"id": "a", "tool": "communication.send", "noun": "the message", "class": "comms", "status": "denied"},
     {"id": "b", "tool": "medication.manage", "op": "cancel", "noun": "the prescription", "status": "failed"},
@@ -217,29 +221,107 @@ def test_a_tool_that_says_more_than_it_did_is_answered() -> None:
     assert [n.step_id for n in compose_closing(evidence).notices if n.kind == "correction"] == ["a"]
 
 
+_DONE = sorted({word for rule in DEFAULT_CLAIM_RULES for word in rule.done})
+_SAID = sorted({phrase.replace("…", "her a") for rule in DEFAULT_CLAIM_RULES for phrase in rule.said})
+_GRAMMAR = sorted(
+    frozenset().union(*(words for words in vars(claim_grammar).values() if isinstance(words, frozenset)))
+)
+#: Letter → what looks like it.
+_LIKE = str.maketrans({letter: chr(code) for code, letter in LOOKALIKES.items()})
+
+
+def _many(words: list[str], joint: str) -> str:
+    """About 100 KB of these words in an order of their own."""
+    pieces, length = [], 0
+    picks = random.Random(7)
+    while length < 100_000:
+        pieces.append(picks.choice(words))
+        length += len(pieces[-1]) + len(joint)
+    return joint.join(pieces)
+
+
 _LONG = {
     "one word": "invitation " + "a" * 100_000,
     "one sign": "invitation aaaaaaaaaaaaaaaaaaaaaaaaaa !" * 2_500,
     "claims": "I sent the message. " * 5_000,
     "different claims": "".join(f"I sent message {n} to them. " for n in range(3_600)),
+    "true claims": "".join(f"I sent message {n} to Anna Lind{n % 50}. " for n in range(2_800)),
     "hits": "sent " * 20_000,
     "gaps": "i let " * 16_000,
     "commas": "," * 100_000,
+    "stops": "." * 100_000,
+    "spaces": " " * 100_000,
+    "nothing seen": "\u200b" * 100_000,
+    "checks": "\u2705" * 100_000,
     "breaks": "and sent the message, " * 4_500,
     "lookalikes": "\u0455\u200be\u0301nt " * 14_000,
     "letters": "s.e." * 25_000,
+    "letters apart": "s e n t, " * 11_000,
+    "initials": "A. " * 33_000,
+    "abbreviations": "e.g. " * 20_000,
+    "digits in words": "s3nt " * 20_000,
+    "joined words": "sent-" * 20_000,
     "lines": "- sent it\n" * 10_000,
+    "headings": "Not done:\n- I sent it\n" * 4_600,
+    "negations": "".join(f"I did not send message {n} to anyone. " for n in range(2_700)),
+    "negated acts": "".join(f"Message {n} was not sent. " for n in range(4_000)),
+    "questions": "".join(f"Was message {n} sent? " for n in range(4_500)),
+    "conditions": "".join(f"If I sent {n}, she was told and it is cancelled. " for n in range(2_000)),
+    "acts of others": "I was sent by him. " * 5_300,
+    "one sentence of acts": _many(_DONE, " "),
+    "one sentence of statements": _many(_DONE, " and the "),
+    "one sentence of phrases": _many(_SAID, " "),
+    "one sentence of grammar": _many([*_GRAMMAR, *_DONE], " "),
+    "phrases": _many(_SAID, ". "),
+    "everything looks alike": _many([*_GRAMMAR, *_DONE], " ").translate(_LIKE),
+    "negations that look alike": ("I did not send a message to anyone. " * 2_800).translate(_LIKE),
+    "every character": "".join(map(chr, range(0x80, 0xD800))) * 2,
 }
+_MANY_STEPS = [
+    {
+        **_SENT_TWICE[n % 2],
+        "id": f"s{n}",
+        "noun": f"{_SENT_TWICE[n % 2]['noun']} {n}",
+        "status": ("succeeded", "denied", "failed", "degraded", "unknown")[n % 5],
+        "entity": [f"Anna Lind{n}", f"MRN-2{n:04d}"],
+    }
+    for n in range(50)
+]
+
+
+def _ms(text: str, evidence: ClaimEvidence, tries: int) -> float:
+    """Processor time of the best of some tries; another process takes none of it."""
+    best = float("inf")
+    for _ in range(tries):
+        begun = time.process_time()
+        guard_claims(text, evidence)
+        best = min(best, (time.process_time() - begun) * 1_000)
+        if best < _MS_MAX * 0.8:
+            break
+    return best
 
 
 @pytest.mark.parametrize("kind", _LONG)
 def test_a_hundred_kilobytes_take_no_time(kind: str) -> None:
-    """Row 11: linear, whatever the text (measured in processor time)."""
+    """Row 11: less than 50 ms, whatever the text, beside a run of fifty steps."""
+    assert len(_LONG[kind]) >= 96_000
+    assert _ms(_LONG[kind], evidence_of(_MANY_STEPS), tries=8) < _MS_MAX
+
+
+@pytest.mark.parametrize("kind", ["negations", "initials", "lookalikes", "gaps", "letters apart", "one word"])
+def test_four_times_the_text_takes_four_times_as_long(kind: str) -> None:
+    """Linear: no shape of text makes the guard slower than it is long."""
     evidence = evidence_of(_SENT_TWICE)
-    guard_claims("warm", evidence)
-    begun = time.process_time()
-    guard_claims(_LONG[kind], evidence)
-    assert (time.process_time() - begun) * 1_000 < _MS_MAX
+    once, four = (_ms(_LONG[kind] * times, evidence, tries=4) for times in (1, 4))
+    assert four < 8 * once + 10
+
+
+def test_a_text_of_more_acts_than_are_read_says_so() -> None:
+    """What stands after a thousand acts is not read, and nobody is told that it was."""
+    text = "Was the message sent? " * 1_001 + "I sent the message."
+    [notice] = guard_claims(text, evidence_of(_SENT_TWICE))
+    assert notice.text.startswith(f"{CORRECTION_PREFIX} the text makes more statements")
+    assert {n.step_id for n in guard_claims(text[22 * 500 :], evidence_of(_SENT_TWICE))} == {"a"}
 
 
 def test_a_text_of_nothing_but_claims_is_given_up_on_and_that_is_said() -> None:

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 #: Words of a "no, …" that stands before a statement.
 _INTERJECTION_WORDS = 2
 _SEPARATORS = frozenset((",", ":", "and", "und", "et"))
+_MAY_CUT = _SEPARATORS | grammar.BREAKS | frozenset(("--", "(", ")"))
 _VERBS = grammar.BE | grammar.HAVE | grammar.MODALS
+_SAYS_UNDONE = grammar.NEGATIONS | grammar.UNDONE
 #: They show that a statement stands to the left of a comma.
 _OPENS = _VERBS | grammar.CONDITIONS | grammar.HEDGES | frozenset(("no", "yes", "ok", "okay", "sure", "did"))
 
@@ -37,7 +39,7 @@ def clauses_of(sentence: Sentence, hits: Sequence[Hit]) -> list[Clause]:
     found: list[Clause] = []
     start, goes_on = 0, False
     for at, word in enumerate(words):
-        if at < start:
+        if at < start or word not in _MAY_CUT:
             continue
         shares = _cut(words, start, at, starts)
         if shares is None:
@@ -59,7 +61,7 @@ def _cut(words: Sequence[str], start: int, at: int, starts: set[int]) -> bool | 
     if word in grammar.BREAKS:
         return not begins
     if word in ("--", "(", ")"):
-        return False if _has(starts, start, at) or any(word in _OPENS for word in left) else None
+        return False if _has(starts, start, at) or not _OPENS.isdisjoint(left) else None
     if word == "," and words[-1] == "?" and words[after : after + 1] and words[after] in grammar.ASKS:
         return False
     if word not in _SEPARATORS:
@@ -67,13 +69,13 @@ def _cut(words: Sequence[str], start: int, at: int, starts: set[int]) -> bool | 
     right = _until_break(words, after)
     has_left, has_right = _has(starts, start, at), _has(starts, after, after + len(right))
     if begins:
-        says = has_right or any(word in _VERBS for word in right)
-        return False if says and (has_left or any(word in _OPENS for word in left)) else None
+        says = has_right or not _VERBS.isdisjoint(right)
+        return False if says and (has_left or not _OPENS.isdisjoint(left)) else None
     if word != ":" and _verb_at(words, after, starts):
         if has_left:
             return None if _negated(left) else True
         return False if word == "," and at - start <= _INTERJECTION_WORDS else None
-    apart = has_right or any(word in grammar.NEGATIONS or word in grammar.UNDONE for word in right)
+    apart = has_right or not _SAYS_UNDONE.isdisjoint(right)
     return False if has_left and apart and word != ":" and not _negated(left) else None
 
 
@@ -85,7 +87,7 @@ def _until_break(words: Sequence[str], at: int) -> Sequence[str]:
 
 
 def _has(starts: set[int], low: int, high: int) -> bool:
-    return any(at in starts for at in range(low, high))
+    return not starts.isdisjoint(range(low, high))
 
 
 def _skip_adverbs(words: Sequence[str], at: int) -> int:
@@ -108,6 +110,8 @@ def _verb_at(words: Sequence[str], at: int, starts: set[int]) -> bool:
 
 
 def _negated(words: Sequence[str]) -> bool:
+    if grammar.NEGATIONS.isdisjoint(words):
+        return False
     for at, word in enumerate(words):
         if word in grammar.NEGATIONS and not (at + 1 < len(words) and words[at + 1] in grammar.NOT_ONLY):
             return True

@@ -38,6 +38,8 @@ CORRECTIONS_MAX = 20
 CLAIMS_MAX = 200
 #: Characters of a quoted sentence.
 _QUOTE_CHARS_MAX = 160
+#: Characters of it that are read for those: white space takes some.
+_READ_CHARS_MAX = 4 * _QUOTE_CHARS_MAX
 #: An identifier has at least so many digits.
 _ID_DIGITS_MIN = 3
 _OBJECTS_OF: dict[str, frozenset[str]] = {
@@ -115,7 +117,7 @@ def guard_claims(
     """
     guard = _Guard(evidence, rules, author)
     for number, claim in enumerate(read_claims(text, matcher or phrase_matcher(rules))):
-        if number >= CLAIMS_MAX or len(guard.notices) >= CORRECTIONS_MAX:
+        if claim is None or number >= CLAIMS_MAX or len(guard.notices) >= CORRECTIONS_MAX:
             guard.give_up()
             break
         guard.compare(claim)
@@ -130,6 +132,8 @@ class _Guard:
         self._rules = rules
         self._author = next((known for known in self._known if author and known.step.step_id == author), None)
         self._vocabulary = frozenset(word for known in self._known for word in known.objects)
+        #: What sorts of thing the last statement named.
+        self._objects_said: dict[tuple[str, ...], frozenset[str]] = {}
         self._said: set[tuple[str, str]] = set()
         self._seen: set[tuple[object, ...]] = set()
         self.notices: list[Notice] = []
@@ -212,13 +216,16 @@ class _Guard:
         return [known for known in of_kind if not known.objects]
 
     def _objects(self, claim: Claim) -> frozenset[str]:
+        if (kept := self._objects_said.get(claim.words)) is not None:
+            return kept
         found: set[str] = set()
         for word in claim.words:
             if objects := _objects_of(word):
                 found |= objects
             elif root(word) in self._vocabulary:
                 found.add(root(word))
-        return frozenset(found)
+        self._objects_said = {claim.words: frozenset(found)}
+        return self._objects_said[claim.words]
 
     def _names_it(self, claim: Claim, known: _Known) -> bool:
         return bool(self._objects(claim) & known.objects)
@@ -228,7 +235,9 @@ class _Guard:
         if not candidates:
             return []
         shared = frozenset.intersection(*(known.names for known in candidates))
-        mentioned = {word for known in candidates for word in (known.names - shared) if word in claim.words}
+        mentioned = (
+            frozenset().union(*(known.names.intersection(claim.words) for known in candidates)) - shared
+        )
         if mentioned:
             open_ones = []
             for word in sorted(mentioned):
@@ -307,11 +316,13 @@ def escaped(notice: str) -> str:
 
 
 def _quoted(claim: Claim) -> str:
-    said = one_line(claim.said)
+    said = one_line(claim.said[:_READ_CHARS_MAX])
     return f"“{said if len(said) <= _QUOTE_CHARS_MAX else said[:_QUOTE_CHARS_MAX].rstrip() + '…'}”"
 
 
 def _is_id(word: str) -> bool:
+    if word.isalpha():
+        return False
     digits = sum(char.isdigit() for char in word)
     if digits < _ID_DIGITS_MIN or (len(word) == 4 and word[:2] in ("19", "20") and word.isdigit()):
         return False

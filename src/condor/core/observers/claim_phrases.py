@@ -16,7 +16,7 @@ _GAP_WORDS = 4
 _GAP = "…"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A phrase of some rules in a sentence: the words from ``start`` to before ``end``."""
 
@@ -44,17 +44,24 @@ def phrase_matcher(rules: tuple[ClaimRule, ...] = DEFAULT_CLAIM_RULES) -> Matche
         phrases += [(tuple(phrase.replace("'", " '").split()), False) for phrase in rule.said]
         for phrase, participle in phrases:
             known.setdefault((phrase, participle), []).append(rule)
-    index: dict[str, list[tuple[tuple[str, ...], tuple[ClaimRule, ...], bool]]] = {}
+    index: dict[str, list[tuple[tuple[str, ...], str, tuple[ClaimRule, ...], bool]]] = {}
     for (phrase, participle), its in known.items():
-        index.setdefault(phrase[0], []).append((phrase, tuple(dict.fromkeys(its)), participle))
+        second = phrase[1] if phrase[1:] and phrase[1] != _GAP else ""
+        index.setdefault(phrase[0], []).append((phrase, second, tuple(dict.fromkeys(its)), participle))
 
     def find(words: Sequence[str]) -> Sequence[Hit]:
-        hits = []
+        if index.keys().isdisjoint(words):
+            return ()
+        hits: list[Hit] = []
         for at, word in enumerate(words):
+            if (phrases := index.get(word)) is None:
+                continue
+            ahead = words[at + 1] if at + 1 < len(words) else ""
             here = [
-                Hit(rules=its, start=at, end=end, participle=participle)
-                for phrase, its, participle in index.get(word, ())
-                if (end := _end_of(phrase, words, at))
+                Hit(its, at, end, participle)
+                for phrase, second, its, participle in phrases
+                if second in ("", ahead)
+                and (end := at + 1 if len(phrase) == 1 else _end_of(phrase, words, at))
             ]
             # "dropped her a line" is another thing than "dropped".
             idiom = next((hit for hit in here if hit.end > at + 2), None)

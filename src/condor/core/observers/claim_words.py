@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from condor.core.observers.lookalikes import LOOKALIKES
@@ -21,13 +22,21 @@ if TYPE_CHECKING:
 SENTENCE_WORDS_MAX = 120
 #: Emphasis marks of Markdown, which a reader does not see.
 _MARKUP = str.maketrans(dict.fromkeys("*~`"))
+#: Characters of a longer sentence that are read at a time: about so many words.
+_PIECE_CHARS = 8 * SENTENCE_WORDS_MAX
+_SPACE = re.compile(r"\s+|(?=[\u2705\u2714\u2611\u2713])")
 #: Marks that say "done" before or after a line, as one word.
 CHECK = "[x]"
 _CHECKS = dict.fromkeys(map(ord, "\u2705\u2714\u2611\u2713"), f" {CHECK} ")
 _WORD = re.compile(r"\[x\]|[A-Za-z0-9@$]+(?:[-_][A-Za-z0-9@$]+)*|['\u2019][A-Za-z]+|[,:?()/]+|--+")
+#: What needs a second look to become a word; where none of it stands, the words are as they were found.
+_SECOND_LOOK = re.compile(r"[0-9@$_\u2019'-]|[,:?()/]{2}")
 #: Letters set apart by one sign each: "s e n t", "s.e.n.t", "s-e-n-t".
 _APART = re.compile(r"(?<![A-Za-z0-9])[A-Za-z](?:[ .\-|/][A-Za-z]){2,}(?![A-Za-z0-9])")
-_END = re.compile(r"[.!?\u2026\u3002;]+(?=[\s\"'\u201d\u00bb)\]]|$)|\n+|\u2028|\u2029")
+#: The end of a sentence; a full stop after an initial is none.
+_END = re.compile(
+    r"(?:[!?\u2026\u3002;]|(?<!\b[A-HJ-Z])\.)[.!?\u2026\u3002;]*(?=[\s\"'\u201d\u00bb)\]]|$)|\n+|\u2028|\u2029"
+)
 _ABBREVIATIONS = frozenset(
     [
         "dr",
@@ -55,6 +64,9 @@ _ABBREVIATIONS = frozenset(
     ]
 )
 _LEET = str.maketrans("013457@$", "oieastas")
+#: Digits of an item's number.
+_ITEM_DIGITS_MAX = 3
+_BULLETS = frozenset("-*\u2022\u2023\u2013\u2014+0123456789")
 _BULLET = re.compile(r"\s*(?:[-*\u2022\u2023\u2013\u2014+]|\d{1,3}[.)])\s+")
 
 
@@ -66,8 +78,8 @@ class Sentence:
     said: str
     #: Its words in lower case; ``,`` ``:`` ``?`` stand for themselves.
     words: tuple[str, ...]
-    #: Which of them began with a capital.
-    capital: tuple[bool, ...]
+    #: The same as they were written.
+    written: tuple[str, ...]
     #: It ends with a question mark.
     asks: bool
     #: It is an item of a list.
@@ -75,33 +87,58 @@ class Sentence:
     #: It ends with a colon, so that a list or a statement follows.
     heads: bool
 
+    def capital(self, at: int) -> bool:
+        """Whether a word began with a capital."""
+        return "A" <= self.written[at][0] <= "Z"
+
+
+class _Readings(dict[int, "str | int | None"]):
+    """What each code point reads as, kept once it was asked for."""
+
+    def __missing__(self, code: int) -> str | int | None:
+        read = _read_as(chr(code))
+        if len(self) < _READINGS_MAX:
+            self[code] = read
+        return read
+
+
+#: Code points kept: the letters of every living script, and no more than eight megabytes.
+_READINGS_MAX = 65_536
+
 
 def plain(text: str) -> str:
     """The text in ASCII as far as it reads like ASCII; case is kept."""
-    if text.isascii():
-        return text.translate(_MARKUP)
-    table: dict[int, str | None] = {ord(char): _read_as(char) for char in set(text) if ord(char) > 127}
-    return text.translate(table).translate(_MARKUP)
+    return text.translate(_MARKUP if text.isascii() else _READINGS)
 
 
-def _read_as(char: str) -> str | None:
-    if (check := _CHECKS.get(ord(char))) is not None:
-        return check
-    if (letter := LOOKALIKES.get(ord(char))) is not None:
-        return letter.upper() if char.isupper() else letter
+def _read_as(char: str) -> str | int | None:
     category = unicodedata.category(char)
-    if category in ("Mn", "Me", "Cf", "Cc", "Cn", "Co", "Cs"):
-        return None
-    if category in ("Zs", "Zl", "Zp"):
-        return " "
-    if category == "Pd":
-        return " -- "
-    if char in "\u2018\u2019\u02bc":
-        return "'"
-    if char == "\u00df":
-        return "ss"
+    if category in _READ_AS_CATEGORY:
+        return _READ_AS_CATEGORY[category]
+    if not unicodedata.decomposition(char):
+        return ord(char)
     parts = unicodedata.normalize("NFKD", char)
     return "".join(LOOKALIKES.get(ord(part), part) for part in parts if not unicodedata.combining(part))
+
+
+#: What nobody sees is gone; a dash is one, a space is one.
+_READ_AS_CATEGORY: dict[str, str | None] = {
+    **dict.fromkeys(("Mn", "Me", "Cf", "Cc", "Cn", "Co", "Cs")),
+    **dict.fromkeys(("Zs", "Zl", "Zp"), " "),
+    "Pd": " -- ",
+}
+_READINGS = _Readings(
+    {code: code for code in range(128)}
+    | _MARKUP
+    | {
+        code: letter.upper() if chr(code).isupper() else letter
+        for code, letter in LOOKALIKES.items()
+        if code not in _MARKUP
+    }
+    | _CHECKS
+    | dict.fromkeys(map(ord, "\u2018\u2019\u02bc"), "'")
+    | {ord("\u00df"): "ss"}
+)
 
 
 def sentences(text: str) -> Iterator[Sentence]:
@@ -111,57 +148,87 @@ def sentences(text: str) -> Iterator[Sentence]:
         piece = text[start:end]
         start = end
         if said := piece.strip():
-            yield from _sentence(said, item=_BULLET.match(piece) is not None)
+            yield from _sentence(said, item=said[0] in _BULLETS and _BULLET.match(piece) is not None)
 
 
 def _ends(text: str) -> Iterator[int]:
     for found in _END.finditer(text):
-        stop = found.end()
-        if found.group().startswith(".") and len(found.group()) == 1 and _goes_on(text, found.start()):
-            continue
-        yield stop
+        start, stop = found.span()
+        if stop - start > 1 or text[start] != "." or not _goes_on(text, start):
+            yield stop
     yield len(text)
 
 
 def _goes_on(text: str, dot: int) -> bool:
     """Whether a full stop belongs to an abbreviation, an initial or the number of an item."""
-    before = text[max(0, dot - 12) : dot]
-    word = before.split()[-1] if before.split() else ""
-    if before[-1:].isspace():
+    before = text[dot - 12 if dot > 12 else 0 : dot]
+    if not before or before[-1].isspace():
         return False
-    return (
-        word.lower() in _ABBREVIATIONS
-        or (len(word) == 1 and word.isupper() and word != "I")
-        or (word.isdigit() and not before[: -len(word)].strip(" "))
-    )
+    word = before.split()[-1]
+    if word.isdigit():
+        lead = before[: -len(word)].strip(" ")
+        return len(word) <= _ITEM_DIGITS_MAX and (not lead or lead[-1] == "\n")
+    return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper() and word != "I")
 
 
 def _sentence(said: str, *, item: bool) -> Iterator[Sentence]:
-    words, capital = _words(plain(_BULLET.sub("", said, count=1) if item else said))
-    asks = said.rstrip("\"'\u201d\u00bb)] ").endswith("?")
-    for at in range(0, len(words), SENTENCE_WORDS_MAX):
-        yield Sentence(
-            said=said,
-            words=tuple(words[at : at + SENTENCE_WORDS_MAX]),
-            capital=tuple(capital[at : at + SENTENCE_WORDS_MAX]),
-            asks=asks,
-            item=item,
-            heads=said.endswith(":"),
-        )
+    asks = said[-1] == "?" or said.rstrip("\"'\u201d\u00bb)] ")[-1:] == "?"
+    text = _BULLET.sub("", said, count=1) if item else said
+    for piece in (text,) if len(text) <= _PIECE_CHARS else _pieces(text):
+        words, written = _words(plain(piece))
+        for at in range(0, len(words), SENTENCE_WORDS_MAX):
+            yield Sentence(
+                said=said,
+                words=tuple(words[at : at + SENTENCE_WORDS_MAX]),
+                written=tuple(written[at : at + SENTENCE_WORDS_MAX]),
+                asks=asks,
+                item=item,
+                heads=said[-1] == ":",
+            )
 
 
-def _words(text: str) -> tuple[list[str], list[bool]]:
+def _pieces(text: str) -> Iterator[str]:
+    """A long sentence piece by piece, so that who has read enough can stop; no word is cut."""
+    start = 0
+    while (space := _SPACE.search(text, start + _PIECE_CHARS)) is not None:
+        yield text[start : space.start()]
+        start = space.end()
+    yield text[start:]
+
+
+def _words(text: str) -> tuple[list[str], list[str]]:
+    """The words in lower case, and as they were written."""
     if len(text) > 5:
         text = _APART.sub(_joined, text)
+    found = _WORD.findall(text)
+    if _SECOND_LOOK.search(text) is None:
+        return (" ".join(found).lower().split(" ") if found else []), found
     words: list[str] = []
-    capital: list[bool] = []
-    for found in _WORD.findall(text):
+    written: list[str] = []
+    for raw in found:
+        if raw.isalpha():
+            words.append(raw.lower())
+            written.append(raw)
+        else:
+            parts, read = (_seen_before if len(raw) <= _KEPT_CHARS_MAX else _second_look)(raw)
+            words += read
+            written += parts
+    return words, written
+
+
+def _second_look(raw: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What stands between two spaces as the words that it is, as they were written and in lower case."""
+    if raw[0] in "-,:?()/":
         # A row of signs is one.
-        raw = found[:2] if found[0] == "-" else found[0] if found[0] in ",:?()/" else found
-        for part in (raw,) if raw.isalpha() or len(raw) == 1 else _parts(raw):
-            words.append(part.lower() if part.isalpha() else _word(part))
-            capital.append("A" <= part[0] <= "Z")
-    return words, capital
+        parts: tuple[str, ...] = (raw[:2] if raw[0] == "-" else raw[0],)
+    else:
+        parts = _parts(raw)
+    return parts, tuple(part.lower() if part.isalpha() else _word(part) for part in parts)
+
+
+#: Longer ones are looked at anew each time, so that what is kept stays small.
+_KEPT_CHARS_MAX = 40
+_seen_before = lru_cache(maxsize=4_096)(_second_look)
 
 
 def _joined(found: re.Match[str]) -> str:
@@ -172,12 +239,12 @@ def _joined(found: re.Match[str]) -> str:
     return "".join(letters)
 
 
-def _parts(raw: str) -> list[str]:
-    if raw != "--" and ("_" in raw or "-" in raw):
-        parts = [part for part in re.split("[-_]", raw) if part]
+def _parts(raw: str) -> tuple[str, ...]:
+    if "_" in raw or "-" in raw:
+        parts = tuple(part for part in re.split("[-_]", raw) if part)
         # "invitation-sent" is two words, "e-mailed" and "INV-1042" are one.
-        return parts if all(len(part) > 2 and part.isalpha() for part in parts) else ["".join(parts)]
-    return [raw]
+        return parts if all(len(part) > 2 and part.isalpha() for part in parts) else ("".join(parts),)
+    return (raw,)
 
 
 def _word(raw: str) -> str:
@@ -193,11 +260,13 @@ def _word(raw: str) -> str:
 
 def root(word: str) -> str:
     """A noun without the ending of its plural."""
+    if word[-1:] != "s":
+        return word
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 4 and word.endswith(("ses", "xes", "ches", "shes")):
         return word[:-2]
-    if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
+    if len(word) > 3 and not word.endswith(("ss", "us", "is")):
         return word[:-1]
     return word
 

@@ -23,8 +23,19 @@ if TYPE_CHECKING:
 
 #: Phrases looked at in one piece of a sentence; nobody writes more.
 _HITS_MAX = 12
+#: Phrases looked at in one text: more than 100 KB of plain prose hold.
+TEXT_HITS_MAX = 1_000
 #: Words before an act in which who did it stands.
 _NEAR_WORDS = 3
+_LEFT_OPEN = grammar.NEGATIONS | grammar.CONDITIONS | grammar.HEDGES | grammar.MODALS
+#: Where none of these stands before an act, nothing leaves it open.
+_MAY_LEAVE_OPEN = _LEFT_OPEN | frozenset(("check", "make", "to"))
+_UNDONE_HEADINGS = _LEFT_OPEN | frozenset(("to", "next", "open", "todo", "planned"))
+#: Where none of these stands, nor a number, no time is told.
+_TELLS_TIME = grammar.PAST | frozenset(("ago", "last", "past", "previous", "in"))
+_STRESSES = frozenset(("now", "just", "successfully", "jetzt", "maintenant"))
+_BY = frozenset(("by", "von", "par"))
+_MARKS = frozenset((",", ":", "--", "(", ")", "?", "/"))
 #: A participle after one of these describes a thing: "a list of cancelled orders".
 _ADJECTIVE_AFTER = frozenset(("of", "no", "other", "previous", "new", "old"))
 
@@ -53,11 +64,16 @@ class Claim:
     first_person: bool
 
 
-def read_claims(text: str, matcher: Matcher) -> Iterator[Claim]:
-    """Every claim of a text, in order."""
+def read_claims(text: str, matcher: Matcher) -> Iterator[Claim | None]:
+    """Every claim of a text, in order; None at last where it goes on with more acts than are read."""
     heading_denies = False
+    hits_left = TEXT_HITS_MAX
     for sentence in sentences(text):
         hits = matcher(sentence.words)
+        hits_left -= len(hits)
+        if hits_left < 0:
+            yield None
+            return
         if sentence.item and heading_denies:
             continue
         if not sentence.item:
@@ -68,13 +84,12 @@ def read_claims(text: str, matcher: Matcher) -> Iterator[Claim]:
 
 def _denies(words: Sequence[str]) -> bool:
     """Whether what stands under this heading was not done."""
-    open_ends = grammar.NEGATIONS | grammar.MODALS | grammar.CONDITIONS | grammar.HEDGES
-    return any(word in open_ends or word in ("to", "next", "open", "todo", "planned") for word in words)
+    return not _UNDONE_HEADINGS.isdisjoint(words)
 
 
 def _claims_of(sentence: Sentence, hits: Sequence[Hit]) -> Iterator[Claim]:
     clauses = clauses_of(sentence, hits)
-    if any(word in grammar.OPEN for word in sentence.words):
+    if not grammar.OPEN.isdisjoint(sentence.words):
         return
     other_before = bound = False
     for number, clause in enumerate(clauses):
@@ -84,12 +99,14 @@ def _claims_of(sentence: Sentence, hits: Sequence[Hit]) -> Iterator[Claim]:
         bound = bound or _reads_out(words)
         mine = [hit for hit in hits if clause.start <= hit.start < clause.end]
         asks = sentence.asks and (number == len(clauses) - 1 or _first(words) in grammar.ASKS)
-        for hit in mine if not asks and not bound else ():
-            reader = _Reader(sentence, clause, hit, other_before=other_before)
-            strong = reader.strength()
-            other_before = other_before or reader.by_others
-            if strong is not None:
-                yield _claim(sentence, clause, hit, strong=strong, first=reader.first_person)
+        if mine and not asks and not bound:
+            was_before = _was_before(words)
+            for hit in mine:
+                reader = _Reader(sentence, clause, hit, other_before=other_before, was_before=was_before)
+                strong = reader.strength()
+                other_before = other_before or reader.by_others
+                if strong is not None:
+                    yield _claim(sentence, clause, hit, strong=strong, first=reader.first_person)
         if mine and not other_before:
             other_before = _subject_is_other(sentence, clause, mine[0])
         bound = bound or _first(words) in grammar.BINDING
@@ -97,33 +114,61 @@ def _claims_of(sentence: Sentence, hits: Sequence[Hit]) -> Iterator[Claim]:
 
 def _reads_out(words: Sequence[str]) -> bool:
     """Whether what follows is read out: "according to the chart", "in the report"."""
-    return "according" in words[:3] or (
-        words[:1] == ("in",) and any(word in grammar.SOURCES for word in words[1:5])
-    )
+    return "according" in words[:3] or (words[:1] == ("in",) and not grammar.SOURCES.isdisjoint(words[1:5]))
 
 
 def _first(words: Sequence[str]) -> str:
     return next((word for word in words if word not in (",", ":") and word not in grammar.ADVERBS), "")
 
 
+def _was_before(words: Sequence[str]) -> bool:
+    """Whether a statement tells of a time before this run."""
+    if _TELLS_TIME.isdisjoint(words) and not any(map(str.isdigit, words)):
+        return False
+    for at, word in enumerate(words):
+        if word == "ago" and at and words[at - 1] in grammar.LONG_AGO:
+            return True
+        if (
+            word in grammar.PAST
+            and words[at + 1 : at + 2] != ("today",)
+            and not (word == "since" and at == 0)
+        ):
+            return True
+        ahead = words[at + 1] if at + 1 < len(words) else ""
+        if word in ("last", "past", "previous") and (
+            ahead in grammar.LAST_WHAT or ahead in ("few", "two", "three")
+        ):
+            return True
+        if len(word) == 4 and word.isdigit() and word[:2] in ("19", "20"):
+            return at > 0 and (words[at - 1] in ("in", "of", "until", ",") or words[at - 1] in grammar.MONTHS)
+        if word == "in" and ahead in grammar.MONTHS:
+            return True
+    return False
+
+
 class _Reader:
     """Whether one hit claims something, and how plainly."""
 
-    def __init__(self, sentence: Sentence, clause: Clause, hit: Hit, *, other_before: bool) -> None:
+    def __init__(
+        self, sentence: Sentence, clause: Clause, hit: Hit, *, other_before: bool, was_before: bool
+    ) -> None:
         self._sentence = sentence
         self._hit = hit
         self._words = sentence.words
         self._clause = clause
         self._other_before = other_before and clause.goes_on
+        self._was_before = was_before
         self._start = self._statement_start()
         #: What stands before the hit in its statement.
         self._before = self._words[self._start : hit.start]
         self.by_others = False
-        self.first_person = any(word in grammar.FIRST for word in self._before)
+        self.first_person = not grammar.FIRST.isdisjoint(self._before)
 
     def _statement_start(self) -> int:
         """After the last "that" of "I can confirm that", where nothing stands against it."""
         start = self._clause.start
+        if grammar.STATES.isdisjoint(self._words[start : self._hit.start]):
+            return start
         for at in range(start, self._hit.start):
             states = self._words[at] in grammar.STATES
             if states and not self._open(self._words[start:at], allow_modals=True):
@@ -134,6 +179,8 @@ class _Reader:
 
     def _open(self, words: Sequence[str], *, allow_modals: bool = False) -> bool:
         """Whether these words leave it open whether it was done."""
+        if _MAY_LEAVE_OPEN.isdisjoint(words):
+            return False
         for at, word in enumerate(words):
             ahead = words[at + 1] if at + 1 < len(words) else ""
             if word in grammar.NEGATIONS and ahead not in grammar.NOT_ONLY:
@@ -158,9 +205,9 @@ class _Reader:
         """True: it can only be about this run; False: it may be; None: it is no claim."""
         if self._open(self._before) or self._left_open_after():
             return None
-        if any(word in grammar.HABITS for word in self._before):
+        if not grammar.HABITS.isdisjoint(self._before):
             return None
-        if self._was_before() and not self.first_person:
+        if self._was_before and not self.first_person:
             return None
         if self._by_somebody_else():
             self.by_others = True
@@ -177,39 +224,20 @@ class _Reader:
             return True
         return bool(after) and after[0] in ("not", "only", "partly", "nicht")
 
-    def _was_before(self) -> bool:
-        words = self._words[self._clause.start : self._clause.end]
-        for at, word in enumerate(words):
-            if word == "ago" and at and words[at - 1] in grammar.LONG_AGO:
-                return True
-            if (
-                word in grammar.PAST
-                and words[at + 1 : at + 2] != ("today",)
-                and not (word == "since" and at == 0)
-            ):
-                return True
-            ahead = words[at + 1] if at + 1 < len(words) else ""
-            if word in ("last", "past", "previous") and ahead in grammar.LAST_WHAT | {"few", "two", "three"}:
-                return True
-            if len(word) == 4 and word.isdigit() and word[:2] in ("19", "20"):
-                return at > 0 and (
-                    words[at - 1] in ("in", "of", "until", ",") or words[at - 1] in grammar.MONTHS
-                )
-            if word == "in" and ahead in grammar.MONTHS:
-                return True
-        return False
-
     def _by_somebody_else(self) -> bool:
         words = self._words
-        for at in range(self._hit.end, min(self._clause.end, self._hit.end + 14) - 1):
-            if words[at] in ("by", "von", "par"):
+        low, high = self._hit.end, min(self._clause.end, self._hit.end + 14) - 1
+        if _BY.isdisjoint(words[low:high]):
+            return False
+        for at in range(low, high):
+            if words[at] in _BY:
                 who = at + 1
                 while who < self._clause.end and words[who] in grammar.DETERMINERS:
                     who += 1
                 if who >= self._clause.end or words[who] in grammar.NO_PERSON or words[who][0].isdigit():
                     continue
                 near = words[who : who + 3]
-                if self._sentence.capital[who] or any(word in grammar.OTHERS for word in near):
+                if self._sentence.capital(who) or not grammar.OTHERS.isdisjoint(near):
                     return True
         return False
 
@@ -230,20 +258,18 @@ class _Reader:
 
     def _bare_before(self) -> tuple[str, ...]:
         """What stands before the hit without the adverbs next to it."""
-        words = list(self._before)
-        while (
-            words and (words[-1] in grammar.ADVERBS or words[-1] in (",", ":", "--")) and words[-1] != "all"
-        ):
-            words.pop()
-        while words and (words[0] in (",", ":", "--", "and") or words[0] in grammar.ADVERBS):
-            words.pop(0)
-        return tuple(words)
+        words, low, high = self._before, 0, len(self._before)
+        while high and words[high - 1] != "all" and _is_aside(words[high - 1], (",", ":", "--")):
+            high -= 1
+        while low < high and _is_aside(words[low], (",", ":", "--", "and")):
+            low += 1
+        return words[low:high]
 
     def _passive(self, joined: Sequence[str]) -> bool | None:
         if joined and joined[-1] in grammar.DETERMINERS and joined[-1] not in ("all", "both"):
             return None
         tail = joined[-5:]
-        stressed = any(word in ("now", "just", "successfully", "jetzt", "maintenant") for word in self._words)
+        stressed = not _STRESSES.isdisjoint(self._words)
         perfect = "been" in tail or "worden" in self._words or "ete" in tail
         return stressed or (perfect and not any(rule.in_records for rule in self._hit.rules))
 
@@ -284,7 +310,7 @@ class _Reader:
             after[0] in grammar.DETERMINERS or after[0] in grammar.OBJECT_PRONOUNS
         )
         at = self._start + len(self._before) - 1
-        named = 0 <= at < len(self._words) and self._sentence.capital[at] and at > 0
+        named = 0 < at < len(self._words) and self._sentence.capital(at)
         return takes_object or (perfect and named)
 
     def _phrase(self) -> bool | None:
@@ -296,21 +322,25 @@ class _Reader:
         return True
 
 
+def _is_aside(word: str, marks: tuple[str, ...]) -> bool:
+    return word in marks or word in grammar.ADVERBS
+
+
 def _subject_is_other(sentence: Sentence, clause: Clause, hit: Hit) -> bool:
     """Whether the statement has somebody else as its subject, for the statement that goes on from it."""
     before = sentence.words[clause.start : hit.start]
-    if any(word in grammar.FIRST or word in grammar.BE for word in before):
+    if not (grammar.FIRST.isdisjoint(before) and grammar.BE.isdisjoint(before)):
         return False
-    return any(word in grammar.SECOND_THIRD or word in grammar.OTHERS for word in before[:3])
+    return not (grammar.SECOND_THIRD.isdisjoint(before[:3]) and grammar.OTHERS.isdisjoint(before[:3]))
 
 
 def _claim(sentence: Sentence, clause: Clause, hit: Hit, *, strong: bool, first: bool) -> Claim:
     words = sentence.words[clause.start : clause.end]
-    spoken = [word for word in words if word not in (",", ":", "--", "(", ")", "?", "/")]
+    spoken = words if _MARKS.isdisjoint(words) else tuple(word for word in words if word not in _MARKS)
     names = tuple(
         sentence.words[at]
         for at in range(max(clause.start, 1), clause.end)
-        if sentence.capital[at] and sentence.words[at] not in ("i", ":")
+        if sentence.capital(at) and sentence.words[at] not in ("i", ":")
     )
     phrase = sentence.words[hit.start : hit.end]
     rest = (word for at, word in enumerate(words, clause.start) if not hit.start <= at < hit.end)
@@ -319,10 +349,10 @@ def _claim(sentence: Sentence, clause: Clause, hit: Hit, *, strong: bool, first:
         rules=hit.rules,
         phrase=phrase,
         said=sentence.said,
-        words=tuple(spoken),
+        words=spoken,
         names=names,
         strong=strong,
-        plural=any(word in grammar.ALL for word in spoken),
+        plural=not grammar.ALL.isdisjoint(spoken),
         whole=whole and not _is_partial(sentence.words),
         first_person=first,
     )
@@ -330,8 +360,9 @@ def _claim(sentence: Sentence, clause: Clause, hit: Hit, *, strong: bool, first:
 
 def _is_partial(words: Sequence[str]) -> bool:
     """Whether it speaks of some of the run: "all but …", "one of four"."""
-    counts = any(word.isdigit() or word in grammar.SOME for word in words)
-    return any(word in grammar.EXCEPTIONS for word in words) or ("of" in words and counts)
+    if not grammar.EXCEPTIONS.isdisjoint(words):
+        return True
+    return "of" in words and (any(map(str.isdigit, words)) or not grammar.SOME.isdisjoint(words))
 
 
 def _is_generic(word: str) -> bool:
