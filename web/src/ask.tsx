@@ -7,7 +7,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState, type FormEvent, type KeyboardEvent } from "react";
 import { get, post, Problem, readProblem } from "./api";
-import { chatOf, isOpened, latestRun, loadChat, newChatId, type RunMessage } from "./chats";
+import { chatOf, hasEarlier, isOpened, latestRun, loadChat, loadEarlier, newChatId, type RunMessage } from "./chats";
 import { onChange, onReturn } from "./live";
 import { RunAnswer } from "./message";
 import { Empty, Moment, RunChip, Seen, Waiting, Fault } from "./parts";
@@ -138,6 +138,7 @@ function Conversation({ chat, owner }: { chat: Chat<RunMessage>; owner: RunLine[
   return (
     <div className="chat">
       <h1 className="sr-only">{words.nav.ask}</h1>
+      {hasEarlier(chat.id) && <Earlier chat={chat} />}
       <div className="messages" aria-live="polite" aria-busy={isBusy}>
         {messages.map((message) =>
           message.role === "user" ? (
@@ -164,6 +165,30 @@ function Conversation({ chat, owner }: { chat: Chat<RunMessage>; owner: RunLine[
         </p>
       </div>
     </div>
+  );
+}
+
+function Earlier({ chat }: { chat: Chat<RunMessage> }) {
+  const [busy, setBusy] = useState(false);
+  const [fault, setFault] = useState<unknown>(null);
+  async function load() {
+    setBusy(true);
+    setFault(null);
+    try {
+      await loadEarlier(chat);
+    } catch (problem) {
+      setFault(problem);
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <>
+      <Button variant="subtle" size="compact-sm" className="earlier" loading={busy} onClick={() => void load()}>
+        {said.earlier}
+      </Button>
+      {fault !== null && <Fault fault={fault} />}
+    </>
   );
 }
 

@@ -5,11 +5,11 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
 import { get, getAll, getPage } from "./api";
 import { AuditTable } from "./audit-table";
-import { Empty, Fault, Seen, Waiting } from "./parts";
+import { Empty, Fault, Moment, Pairs, Section, Seen, Waiting } from "./parts";
 import { useMe } from "./queries";
 import { save } from "./save";
 import { words } from "./words";
-import type { AuditRow, RunLine, Verdicts } from "./wire";
+import type { AuditRow, RunLine, Seals, Verdicts } from "./wire";
 
 const said = words.audit;
 const DECISIONS = [
@@ -18,6 +18,9 @@ const DECISIONS = [
 ];
 /** Rows of one export. */
 const EXPORT_MAX = 100_000;
+const MINUTE_MS = 60_000;
+/** Milliseconds between two looks at the seals: the sealer looks every few seconds. */
+const SEALS_EVERY_MS = 15_000;
 
 interface Search {
   runId: string;
@@ -34,13 +37,10 @@ const ALL: Search = { runId: "", ruleId: "", decision: "", tool: "", actor: "", 
 function pathOf(search: Search, limit: number): string {
   const query = new URLSearchParams({ limit: String(limit) });
   for (const name of ["runId", "ruleId", "decision", "tool", "actor"] as const) if (search[name] !== "") query.set(name, search[name]);
+  if (search.from !== "") query.set("since", new Date(search.from).toISOString());
+  // A minute that is named counts whole.
+  if (search.until !== "") query.set("until", new Date(new Date(search.until).getTime() + MINUTE_MS - 1).toISOString());
   return `/audit?${query.toString()}`;
-}
-
-/** Times are compared here: the server searches by what rows hold. */
-function within(row: AuditRow, search: Search): boolean {
-  const at = new Date(row.at ?? 0).getTime();
-  return (search.from === "" || at >= new Date(search.from).getTime()) && (search.until === "" || at <= new Date(search.until).getTime());
 }
 
 export function AuditPage() {
@@ -55,10 +55,10 @@ export function AuditPage() {
     getNextPageParam: (page) => page.next,
     enabled: may,
   });
-  const found = (rows.data?.pages.flatMap((page) => page.items) ?? []).filter((row) => within(row, search));
+  const found = rows.data?.pages.flatMap((page) => page.items) ?? [];
 
   async function exportRows() {
-    const all = (await getAll<AuditRow>(pathOf(search, 1_000), EXPORT_MAX)).filter((row) => within(row, search));
+    const all = await getAll<AuditRow>(pathOf(search, 1_000), EXPORT_MAX);
     save("audit.jsonl", all.map((row) => `${JSON.stringify(row)}\n`).join(""), "application/x-ndjson");
   }
 
@@ -67,6 +67,7 @@ export function AuditPage() {
       <h1>{said.title}</h1>
       <p className="dim">{said.about}</p>
       {may && <Verdict runId={search.runId} />}
+      {readsAll && search.runId === "" && <Sealing />}
       <SearchForm readsAll={readsAll} start={setSearch} />
       {!may && <Empty>{said.byRun}</Empty>}
       {may && rows.isPending && <Waiting />}
@@ -122,6 +123,40 @@ function SearchForm({ readsAll, start }: { readsAll: boolean; start: (search: Se
       <TextInput {...field("until")} type="datetime-local" />
       <Button type="submit">{said.search}</Button>
     </form>
+  );
+}
+
+/** How far the chains are held by seals; the chain's verdict above says whether they hold. */
+function Sealing() {
+  const seals = useQuery({ queryKey: ["audit", "seals"], queryFn: () => get<Seals>("/audit/seals"), refetchInterval: SEALS_EVERY_MS });
+  if (seals.isPending) return null;
+  if (seals.isError) return <Fault fault={seals.error} retry={() => void seals.refetch()} />;
+  const { last, unsealedRuns, isAtLeast } = seals.data;
+  return (
+    <Section title={said.sealing} level={2}>
+      <p className="dim">{said.sealingAbout}</p>
+      <Pairs
+        rows={[
+          [
+            said.lastSeal,
+            last === null ? (
+              said.noSeal
+            ) : (
+              <>
+                {said.seal(last.seq, last.runs)}
+                {last.at !== undefined && (
+                  <>
+                    , <Moment at={last.at} seconds />
+                  </>
+                )}{" "}
+                <code title={last.hash}>{last.hash.slice(0, 16)}</code>
+              </>
+            ),
+          ],
+          [said.unsealed, unsealedRuns === 0 ? said.allSealed : said.unsealedRuns(unsealedRuns, isAtLeast)],
+        ]}
+      />
+    </Section>
   );
 }
 

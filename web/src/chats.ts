@@ -3,7 +3,8 @@
 
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, parseJsonEventStream, readUIMessageStream, uiMessageChunkSchema, type UIMessage, type UIMessageChunk } from "ai";
-import { getAll } from "./api";
+import { getPage } from "./api";
+import { words } from "./words";
 import type { Card, Json, Notice, Plan, RunLine, RunStatus } from "./wire";
 
 export interface RunMetadata {
@@ -24,10 +25,12 @@ export type RunParts = {
 export type RunMessage = UIMessage<RunMetadata, RunParts>;
 
 export const SUSPEND_TOOL = "__suspend__";
-/** Runs that are looked through for those of one chat. */
-const RUNS_MAX = 400;
+/** Runs of a chat that are drawn at first, and more at each asking for earlier ones. */
+const RUNS_A_PAGE = 20;
 
 const chats = new Map<string, Chat<RunMessage>>();
+/** Where the runs before those that a chat shows are listed; null: it shows the first. */
+const earlier = new Map<string, string | null>();
 
 export function newChatId(): string {
   return `chat_${crypto.randomUUID().replaceAll("-", "")}`;
@@ -54,21 +57,20 @@ export const isOpened = (id: string) => chats.has(id);
 export function forgetChats(): void {
   for (const chat of chats.values()) void chat.stop();
   chats.clear();
+  earlier.clear();
 }
 
-/** A chat with all its runs; whose it is, or null where nobody asked in it yet. */
+/** A chat with its latest runs; whose it is, or null where nobody asked in it yet. */
 export async function loadChat(id: string): Promise<{ chat: Chat<RunMessage>; owner: RunLine["requester"] | null }> {
-  const runs = (await getAll<RunLine>("/runs?limit=200", RUNS_MAX)).filter((run) => run.sessionId === id).reverse();
+  const page = await getPage<RunLine>(`/runs?sessionId=${encodeURIComponent(id)}&limit=${RUNS_A_PAGE}`);
+  const runs = page.items.reverse();
   const owner = runs[0]?.requester ?? null;
   const opened = chats.get(id);
   if (opened !== undefined && opened.messages.length > 0) return { chat: opened, owner };
-  const messages: RunMessage[] = [];
-  for (const [index, run] of runs.entries()) {
-    messages.push({ id: `asked_${run.runId}`, role: "user", parts: [{ type: "text", text: run.request ?? "" }] });
-    if (index === runs.length - 1) break;
-    const told = await readRun(run.runId);
-    if (told !== null) messages.push(told);
-  }
+  earlier.set(id, page.next);
+  const messages = await messagesOf(runs.slice(0, -1));
+  const last = runs.at(-1);
+  if (last !== undefined) messages.push(askedOf(last));
   chats.delete(id);
   const chat = chatOf(id, messages);
   // The latest run is the stream that the chat takes up; a chat that is not in the list may have one too.
@@ -76,6 +78,27 @@ export async function loadChat(id: string): Promise<{ chat: Chat<RunMessage>; ow
   if (runs.length === 0) await taken;
   return { chat, owner };
 }
+
+export const hasEarlier = (id: string) => (earlier.get(id) ?? null) !== null;
+
+/** Put the runs before those that a chat shows in front of them. */
+export async function loadEarlier(chat: Chat<RunMessage>): Promise<void> {
+  const path = earlier.get(chat.id) ?? null;
+  if (path === null) return;
+  const page = await getPage<RunLine>(path);
+  const told = await messagesOf(page.items.reverse());
+  // Asked twice, it is put there once.
+  if (earlier.get(chat.id) !== path) return;
+  earlier.set(chat.id, page.next);
+  chat.messages = [...told, ...chat.messages];
+}
+
+async function messagesOf(runs: RunLine[]): Promise<RunMessage[]> {
+  const told = await Promise.all(runs.map((run) => readRun(run.runId)));
+  return runs.flatMap((run, index) => [askedOf(run), told[index] ?? null]).filter((message) => message !== null);
+}
+
+const askedOf = (run: RunLine): RunMessage => ({ id: `asked_${run.runId}`, role: "user", parts: [{ type: "text", text: run.request ?? words.runList.plan }] });
 
 /** A run that rests, as its message. */
 async function readRun(runId: string): Promise<RunMessage | null> {

@@ -216,6 +216,13 @@ export interface Verdicts {
   bad: { runId: string; firstBadSeq: number | null; what: string; message: string }[];
 }
 
+export interface Seals {
+  seals: number;
+  last: { seq: number; hash: string; at?: string; runs?: number } | null;
+  unsealedRuns: number;
+  isAtLeast: boolean;
+}
+
 export interface Rule {
   ruleId: string;
   policyClass: string | null;

@@ -5,7 +5,7 @@ import { TERMINAL } from "./wire";
 export const words = {
   name: "Condor",
   skip: "Skip to the content",
-  nav: { label: "Pages", ask: "Ask", inbox: "Inbox", runs: "Runs", audit: "Audit", policy: "Policy" },
+  nav: { label: "Pages", ask: "Ask", inbox: "Inbox", runs: "Runs", audit: "Audit", policy: "Policy", builder: "Builder" },
   waiting: (count: number) => `${count} waiting for you`,
   theme: { toDark: "Use dark colours", toLight: "Use light colours" },
   live: {
@@ -66,6 +66,7 @@ export const words = {
     failed: "It was not sent.",
     openRun: "Look at this run",
     nothing: "Nothing was asked here, or it is not yours to see.",
+    earlier: "Show what was asked before",
   },
   plan: {
     title: "Plan",
@@ -319,6 +320,14 @@ export const words = {
     columns: { at: "Time", decision: "Decision", tool: "Tool", rule: "Rule", actor: "Actor", run: "Run", step: "Step", hash: "Hash" },
     any: "Any",
     loaded: (count: number) => `${count} rows`,
+    sealing: "Seals",
+    sealingAbout: "A seal links the ends of the runs' chains into one chain of the whole house: no run can be taken out or written anew unseen.",
+    lastSeal: "Last seal",
+    noSeal: "none yet",
+    seal: (seq: number, runs?: number) => `number ${seq}${runs === undefined ? "" : runs === 1 ? ", of 1 run" : `, of ${runs} runs`}`,
+    unsealed: "Not sealed yet",
+    allSealed: "nothing",
+    unsealedRuns: (count: number, more: boolean) => `${more ? "more than " : ""}${count} ${count === 1 ? "run has" : "runs have"} rows that no seal holds`,
   },
   policy: {
     title: "Policy",
