@@ -187,7 +187,7 @@ BREAKS: tuple[Break, ...] = (
         "only what is in memory can be answered",
         "runtime/runtime.py",
         "        accepted = await self._in_time(wanted.suspend_id, answer(wanted, self._ports))",
-        "        if wanted.run_id not in self._live:\n"
+        "        if wanted.run_id not in self._driving.live:\n"
         '            raise UnknownId("run", str(wanted.run_id))\n'
         "        accepted = await self._in_time(wanted.suspend_id, answer(wanted, self._ports))",
         "pump/test_gates.py::test_cards_keep_their_ids_over_a_restart",
@@ -264,8 +264,8 @@ BREAKS: tuple[Break, ...] = (
     ),
     broken(
         "a parked run keeps its place in memory",
-        "runtime/runtime.py",
-        "                del self._live[run_id]",
+        "runtime/driving.py",
+        "                del self.live[run_id]",
         "                pass",
         "runtime/test_running.py::test_a_parked_run_holds_nothing",
     ),

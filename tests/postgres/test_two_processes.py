@@ -144,6 +144,7 @@ async def test_the_runs_of_a_process_that_is_gone_go_on(
 ) -> None:
     """It was at work when it died; the other one notices by itself, and what it held back writes nothing."""
     monkeypatch.setattr("condor.runtime.tending.TEND_EVERY_S", 0.2)
+    monkeypatch.setattr("condor.store.postgres.GONE_AFTER_S", 0.4)
     ledger = Ledger(tmp_path / "ledger.db")
     slow, at_work, go_on = held_tool()
     async with process(url, tmp_path / "b", slow, ledger=ledger, tend=True) as there:

@@ -388,7 +388,7 @@ async def test_an_approval_whose_words_were_erased_is_asked_again(tmp_path: Path
         await desk.answer(await desk.card(run["runId"]), {"approved": True})
         await reread.wait()
         # The process ends here, in the middle of the second look at the record.
-        live = desk.condor._running()._live[run["runId"]].segment
+        live = desk.condor._running()._driving.live[run["runId"]].segment
         for task in asyncio.all_tasks():
             if task.get_name() == "resume":
                 task.cancel()

@@ -73,7 +73,7 @@ async def test_sixty_four_runs_at_once(tmp_path: Path, ledger: Ledger) -> None:
 
         assert set(await asyncio.gather(*(whole(n) for n in range(64)))) == {"succeeded"}
         assert sorted(entry.record for entry in ledger.entries()) == sorted(f"r{n}" for n in range(64))
-        assert desk.condor._running()._live == {}
+        assert desk.condor._running()._driving.live == {}
 
 
 async def test_an_answer_arrives_while_other_steps_run(tmp_path: Path, ledger: Ledger) -> None:
@@ -231,7 +231,7 @@ async def test_a_parked_run_holds_nothing(tmp_path: Path, ledger: Ledger) -> Non
     async with open_desk(tmp_path / "home", write_tool(ledger), ttl_s=10**6) as desk:
         before = len(asyncio.all_tasks())
         run = await desk.run(WRITE)
-        assert (desk.condor._running()._live, len(asyncio.all_tasks())) == ({}, before)
+        assert (desk.condor._running()._driving.live, len(asyncio.all_tasks())) == ({}, before)
         desk.clock.advance(10**6 - 1)
         assert await desk.condor._running().sweep() == 0
         assert (await desk.approve(await desk.card(run["runId"])))["status"] == "succeeded"

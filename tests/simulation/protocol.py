@@ -498,7 +498,7 @@ class Protocol(RuleBasedStateMachine):
         """Events, cards, permissions and every invariant."""
         for row in self._do(self.desk.condor._stored().runs(limit=1_000)):
             at_rest = row.status in TERMINAL or row.status is RunStatus.SUSPENDED
-            if at_rest and row.run_id not in self.desk.condor._running()._live:
+            if at_rest and row.run_id not in self.desk.condor._running()._driving.live:
                 try:
                     self._do(check_run(self.desk, row.run_id))
                 except AssertionError as fault:

@@ -32,6 +32,8 @@ from condor.ports.cards import CardOrder as CardOrder
 from condor.ports.cards import Decide as Decide
 from condor.ports.cards import SuspensionRow as SuspensionRow
 from condor.ports.cards import SuspensionStatus as SuspensionStatus
+from condor.ports.jobs import Backlog as Backlog  # noqa: TC001 - users of the port find it here
+from condor.ports.jobs import Holder as Holder  # noqa: TC001 - as above
 from condor.ports.kernels import KernelRow as KernelRow  # noqa: TC001 - users of the port find it here
 from condor.ports.tokens import TokenKind as TokenKind  # noqa: TC001 - users of the port find it here
 from condor.ports.tokens import TokenRow as TokenRow  # noqa: TC001 - as above
@@ -148,6 +150,9 @@ class Transition:
     raise_epoch: bool = False
     #: Record an answer: answers + 1.
     count_answer: bool = False
+    #: Nobody works on the run from here on: a job for it is queued in the same transaction, for whichever
+    #: worker takes it. A store that one process owns has no workers, and refuses the unit as a bug of ours.
+    hand_over: bool = False
     halt: bytes | None = None
     #: Milliseconds that were worked on the run so far; a smaller figure than the stored one changes nothing.
     worked_ms: int = 0
@@ -318,7 +323,15 @@ class Store(Protocol):
         ...
 
     async def orphaned(self) -> Sequence[RunId]:
-        """Those whose process is gone while others live; a file has one owner, so none."""
+        """Those whose process is gone while others live, and those whose job is lost; of a file, none."""
+        ...
+
+    async def holder(self, run_id: str) -> Holder:
+        """Who has a run: whose segment has its epoch, and whether that process lives."""
+        ...
+
+    async def backlog(self) -> Backlog:
+        """What waits for workers, and how many live; of a file, nothing and none."""
         ...
 
     async def due(self, at: str, limit: int = 100) -> Sequence[SuspensionRow]:

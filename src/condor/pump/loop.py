@@ -23,8 +23,8 @@ from condor.pump.suspend_funnel import park
 async def drive(segment: Segment, phase: Phase) -> None:
     """Work on a run until it rests: parked, or at its end.
 
-    When that fails, leaves at work finish and what they did is stored, so that no effect is left unknown
-    for a fault of another step; when it is cancelled, they are.
+    When that fails, or the segment leaves, leaves at work finish and what they did is stored, so that no
+    effect is left unknown for a fault of another step; when it is cancelled, they are.
     """
     try:
         segment.ports.faults("segment.begun")
@@ -38,7 +38,8 @@ async def drive(segment: Segment, phase: Phase) -> None:
                 return
             phase = following
     except RunLost:
-        return
+        if segment.leaving:
+            await _finish_leaves(segment)
     except Exception:
         await _finish_leaves(segment)
         raise

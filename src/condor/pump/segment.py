@@ -54,6 +54,8 @@ class PumpPorts:
     faults: Faults
     #: Told after every commit: run id and last sequence number.
     announce: Callable[[str, int], None]
+    #: Workers drive the segments: what starts or goes on here is handed over to them.
+    hands_over: bool = False
     #: Seconds after which an unanswered card expires.
     suspend_ttl_s: float
     #: Ceilings of recovery, for every run.
@@ -103,7 +105,7 @@ class Segment:
         self.editing = asyncio.Lock()
         #: The outcome of an effect is among the facts: store it before anything else takes time.
         self.effect_at_stake = False
-        #: The loop has failed: leaves at work finish, nothing new is begun.
+        #: The loop has failed, or the process goes: leaves at work finish, nothing new is begun.
         self.leaving = False
         self._create = create
         self._begun_s = ports.clock.monotonic()
@@ -224,7 +226,7 @@ class Segment:
             status: the run's new status; ``cause`` says why (``RUN_TRANSITIONS``).
             halt: why the run is being stopped.
             seen: answers that were known when the moves were decided; default: as many as are known now.
-            more: ``raise_epoch``, ``count_answer`` of ``Transition``.
+            more: ``raise_epoch``, ``count_answer``, ``hand_over`` of ``Transition``.
 
         Raises:
             LookAgain: an answer came between; facts are stored, moves are not.
@@ -373,6 +375,11 @@ class Segment:
                 self.state.statuses[wait.request.step_id] = StepStatus.PENDING
             else:
                 self.asked.append(wait)
+
+    def leave(self) -> None:
+        """Begin nothing new: the run is left to another segment."""
+        self.leaving = True
+        self.wake.set()
 
     def in_flight(self) -> bool:
         """Whether a leaf is at work."""

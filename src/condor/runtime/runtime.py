@@ -2,7 +2,7 @@
 
 Law 1: a parked run is a row. No task, timer or stream is held for it.
 Law 2: the store alone is the truth. A run that was executing when a process died goes on at the next
-start; a segment that fails for a reason of ours ends its run as failed, with the reason.
+start, or in another process (``driving``).
 """
 
 from __future__ import annotations
@@ -10,12 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from condor.core.errors import (
-    OurBug,
-    RecordDamaged,
     RefusedInput,
     RunNotSuspendedError,
     StoreUnavailable,
@@ -25,17 +23,12 @@ from condor.core.errors import (
 from condor.core.run import TERMINAL, Principal, RunEvent, RunStatus
 from condor.ports.encoding import decode
 from condor.ports.store import Conflict
-from condor.pump.loop import drive
 from condor.pump.phases.admit import StartRun, admit
 from condor.pump.phases.answer_check import check_answer
-from condor.pump.phases.dispatch import dispatch
 from condor.pump.phases.edit_call import EditCall, Edited, edit_call
-from condor.pump.phases.fail import end_failed, readable
 from condor.pump.phases.halt import stop
-from condor.pump.phases.plan import plan
 from condor.pump.phases.suspend_resume import Accepted, ResumeRun, answer
-from condor.pump.segment import PumpPorts, RunLost, Segment
-from condor.pump.state import StateUnreadable
+from condor.runtime.driving import AT_REST, Driving, JobEnd
 from condor.runtime.sweeping import Sweeper
 
 if TYPE_CHECKING:
@@ -45,13 +38,12 @@ if TYPE_CHECKING:
     from condor.core.suspend import Answer
     from condor.ports.dispatcher import Dispatcher
     from condor.ports.store import Claimed, RequestClaim, StoredRun, SuspensionRow
+    from condor.pump.segment import PumpPorts, Segment
     from condor.runtime.hub import EventHub
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
-#: Statuses in which nothing of a run moves by itself.
-AT_REST = TERMINAL | {RunStatus.SUSPENDED}
 #: Events read at once by a watcher.
 _EVENTS_PAGE = 500
 #: Seconds between two looks at a run that nobody works on here.
@@ -69,14 +61,6 @@ class Run:
     is_new: bool = True
 
 
-@dataclass(slots=True, kw_only=True)
-class _Live:
-    """A run that is being worked on here."""
-
-    segment: Segment
-    rested: asyncio.Event = field(default_factory=asyncio.Event)
-
-
 class Runtime:
     """The pump with its ports, for one process."""
 
@@ -85,12 +69,8 @@ class Runtime:
         self._ports = ports
         self._dispatcher = dispatcher
         self._hub = hub
-        self._live: dict[str, _Live] = {}
-        #: Runs that stand still because the store took nothing; they are taken up again.
-        self._stranded: set[RunId] = set()
-        self._sweeper = Sweeper(ports, self._wake)
-        #: Runs whose process was gone when this one last looked.
-        self._orphans: frozenset[RunId] = frozenset()
+        self._driving = Driving(ports, dispatcher, hub)
+        self._sweeper = Sweeper(ports, self._driving.wake)
 
     # -- the four verbs ----------------------------------------------------------------------
 
@@ -140,7 +120,7 @@ class Runtime:
     async def _resume(self, wanted: ResumeRun) -> tuple[Accepted, Segment | None]:
         accepted = await self._in_time(wanted.suspend_id, answer(wanted, self._ports))
         if accepted.segment is None:
-            self._wake(accepted.run_id)
+            self._driving.wake(accepted.run_id)
         return accepted, accepted.segment
 
     async def check_answer(self, wanted: ResumeRun) -> Answer:
@@ -171,7 +151,7 @@ class Runtime:
     async def _edit(self, wanted: EditCall) -> tuple[Edited, Segment | None]:
         edited = await self._in_time(wanted.suspend_id, edit_call(wanted, self._ports))
         if edited.accepted.segment is None:
-            self._wake(edited.accepted.run_id)
+            self._driving.wake(edited.accepted.run_id)
         return edited, edited.accepted.segment
 
     async def _asked_after(self, run_id: str, step_id: str, generation: int) -> SuspensionRow | None:
@@ -201,7 +181,7 @@ class Runtime:
 
     async def _stop(self, run_id: str, principal: Principal, reason: str) -> tuple[None, Segment | None]:
         await stop(run_id, principal, reason, self._ports)
-        self._wake(run_id)
+        self._driving.wake(run_id)
         return None, None
 
     async def watch(self, run_id: str, *, after: int = 0, follow: bool = False) -> AsyncIterator[RunEvent]:
@@ -246,14 +226,14 @@ class Runtime:
             UnknownId: no such run.
         """
         while True:
-            if (live := self._live.get(run_id)) is not None:
+            if (live := self._driving.live.get(run_id)) is not None:
                 await live.rested.wait()
             stored = await self._ports.store.load(run_id)
             if stored is None:
                 raise UnknownId("run", run_id)
             if stored.run.status in AT_REST:
                 return stored
-            if run_id not in self._live:
+            if run_id not in self._driving.live:
                 # Nobody works on it here: another process does, or it waits to be taken up.
                 with self._hub.watching(run_id) as woken, contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(woken.wait(), timeout=_LOOK_EVERY_S)
@@ -264,36 +244,47 @@ class Runtime:
         Once, before anything else is started: what is unfinished then, and no other living process has, is
         nobody's.
         """
-        return [run_id for run_id in await self._ports.store.unfinished() if await self._take_up(run_id)]
+        return [
+            run_id for run_id in await self._ports.store.unfinished() if await self._driving.take_up(run_id)
+        ]
 
     async def retry_stranded(self) -> int:
         """Take up again what stood still because the store took nothing. How many there were."""
-        stranded, self._stranded = self._stranded, set()
-        return sum([await self._take_up(run_id) for run_id in stranded])
+        stranded, self._driving.stranded = self._driving.stranded, set()
+        return sum([await self._driving.take_up(run_id) for run_id in stranded])
 
     async def take_up_orphans(self) -> int:
-        """Take up the runs of a process that is gone, when it was gone at the last look too. How many.
+        """Take up the runs of a process that is gone, and those that no worker will take. How many.
 
         A process that only lost its connection for a moment is not gone.
         """
-        found = frozenset(await self._ports.store.orphaned())
-        seen_twice, self._orphans = sorted(found & self._orphans), found
-        return sum([await self._take_up(run_id) for run_id in seen_twice])
+        orphans = await self._ports.store.orphaned()
+        return sum([await self._driving.take_up(run_id) for run_id in orphans])
+
+    async def hand_over_orphans(self) -> int:
+        """The same, by a job for whichever worker takes it."""
+        return await self._driving.hand_over_orphans()
+
+    async def work_on(self, run_id: str, epoch: int) -> JobEnd:
+        """Do a job; see ``Driving.work_on``."""
+        return await self._driving.work_on(run_id, epoch)
+
+    def leave(self) -> None:
+        """This process goes: its runs are handed over, when what is in flight has finished."""
+        self._driving.leave()
 
     def heard(self, run_ids: Sequence[str] | None) -> None:
         """Another process committed something of these runs; None: maybe, of any."""
         if run_ids is None:
             self._hub.announce_all()
-            run_ids = ()
-            for live in self._live.values():
-                live.segment.wake.set()
-        for run_id in run_ids:
+            self._driving.wake_all()
+        for run_id in run_ids or ():
             self._hub.announce(run_id, 0)
-            self._wake(run_id)
+            self._driving.wake(run_id)
 
     def stands_still(self, run_id: str) -> bool:
         """Whether a run waits for the store to take something again."""
-        return run_id in self._stranded
+        return run_id in self._driving.stranded
 
     async def sweep(self) -> int:
         """End the runs of cards whose time is over, a bounded lot at a time. How many there were."""
@@ -303,31 +294,6 @@ class Runtime:
         """End parked runs that no open card holds and nothing has touched for so long. How many."""
         return await self._sweeper.idle(idle_s)
 
-    async def _take_up(self, run_id: RunId) -> bool:
-        try:
-            stored = await self._ports.store.load(run_id)
-            if stored is None or stored.run.status in AT_REST:
-                return False
-            state = await readable(stored, self._ports)
-            segment = Segment(state, self._ports)
-            await segment.commit(raise_epoch=True)
-        except RecordDamaged:
-            # What something else wrote is left to people; the other runs go on.
-            _log.exception("run %s is not taken up", run_id)
-            return False
-        except (StateUnreadable, RunLost, Conflict):
-            return False
-        except StoreUnavailable:
-            self._stranded.add(run_id)
-            return False
-        self._dispatcher.dispatch(run_id, self._to_its_rest(self._take(segment)))
-        return True
-
-    def _wake(self, run_id: str) -> None:
-        live = self._live.get(run_id)
-        if live is not None:
-            live.segment.wake.set()
-
     async def _in_time(self, suspend_id: str, taking: Coroutine[Any, Any, _T]) -> _T:
         """What comes too late closes its card and so ends the run: told to it where it is at work here."""
         try:
@@ -335,7 +301,7 @@ class Runtime:
         except SuspensionExpired:
             row = await self._ports.store.suspension(suspend_id)
             if row is not None:
-                self._wake(row.run_id)
+                self._driving.wake(row.run_id)
             raise
 
     async def _followed_up(self, name: str, work: Coroutine[Any, Any, tuple[_T, Segment | None]]) -> _T:
@@ -358,38 +324,9 @@ class Runtime:
             if not isinstance(fault, Exception):
                 raise
             return
-        live = self._take(segment) if segment is not None else None
+        # Where workers drive, the job was queued in the same transaction.
+        live = self._driving.begin(segment) if segment is not None and not self._ports.hands_over else None
         if not told.done():
             told.set_result(said)
         if live is not None:
-            await self._to_its_rest(live)
-
-    def _take(self, segment: Segment) -> _Live:
-        live = self._live[segment.state.run_id] = _Live(segment=segment)
-        return live
-
-    async def _to_its_rest(self, live: _Live) -> None:
-        run_id = live.segment.state.run_id
-        try:
-            await drive(live.segment, dispatch if live.segment.state.graph is not None else plan)
-        except StoreUnavailable:
-            _log.exception("run %s stands still: the store takes nothing; it is taken up again", run_id)
-            self._stranded.add(run_id)
-        except Exception as fault:  # noqa: BLE001 - it ends its run with a reason, not the process
-            _log.exception("run %s ends as failed", run_id)
-            await self._fail(run_id, fault)
-        finally:
-            if self._live.get(run_id) is live:
-                del self._live[run_id]
-            live.rested.set()
-            self._hub.announce(run_id, 0)
-
-    async def _fail(self, run_id: RunId, fault: Exception) -> None:
-        why = str(fault) if isinstance(fault, OurBug) else f"a fault of Condor ({type(fault).__name__})"
-        try:
-            ended = await end_failed(run_id, self._ports, why)
-        except StoreUnavailable:
-            ended = False
-        if not ended:
-            _log.error("run %s could not be ended; it is taken up again", run_id)
-            self._stranded.add(run_id)
+            await self._driving.to_its_rest(live)

@@ -23,11 +23,13 @@ from condor.ports.store import (
     AuditChain,
     AuditFilter,
     AuditRow,
+    Backlog,
     CardFilter,
     CardOrder,
     Claimed,
     Committed,
     Conflict,
+    Holder,
     KernelRow,
     RunHead,
     RunRow,
@@ -48,7 +50,7 @@ from condor.store.postgres_connect import LOST, Address, address_of, checked, ex
 from condor.store.postgres_listener import PostgresListener
 from condor.store.postgres_migrations import SCHEMA_VERSION, migrate, stored_version
 from condor.store.postgres_reader import PostgresReader
-from condor.store.postgres_writer import PostgresWriter, lock_class
+from condor.store.postgres_writer import MISS, PostgresWriter, lock_class
 from condor.store.sqlite_kernels import kernel_of
 from condor.store.sqlite_rows import event_of, run_of, step_of, suspension_of
 from condor.store.sqlite_tokens import token_of
@@ -67,12 +69,18 @@ _LAST: Final = "\U0010ffff"
 #: Runs whose chains are read in one go: what a snapshot holds back from being cleaned up.
 _CHAINS_A_READ: Final = 200
 _SEALS_A_READ: Final = 200
+#: Seconds after which a process that was missed is gone: one that lost its connection is back sooner.
+GONE_AFTER_S: float = 4.0
 
 
 class PostgresStore:
     """``ports.store.Store`` on one schema of a PostgreSQL database."""
 
-    def __init__(self, address: Address, reader: PostgresReader, faults: Faults) -> None:
+    def __init__(
+        self, address: Address, reader: PostgresReader, faults: Faults, *, works: bool = False
+    ) -> None:
+        """Of a schema that is there, not opened yet."""
+        self._works = works
         self._address = address
         self._reader = reader
         self._writer: PostgresWriter | None = None
@@ -88,6 +96,7 @@ class PostgresStore:
         *,
         faults: Faults = no_faults,
         read_only: bool = False,
+        works: bool = False,
         heard: Callable[[Sequence[str] | None], None] | None = None,
     ) -> PostgresStore:
         """Open a schema, creating and migrating it if need be.
@@ -97,6 +106,7 @@ class PostgresStore:
                 than ``condor``, and what else libpq knows goes there too (``sslmode``).
             faults: for tests that stop the world at ``writer.before-commit`` or ``writer.after-commit``.
             read_only: create, migrate and write nothing.
+            works: this process takes jobs.
             heard: called with the runs that other processes committed something of; with None after the
                 connection was lost, when it may have been any.
 
@@ -113,7 +123,7 @@ class PostgresStore:
                 check_version(version, address.name, newest=SCHEMA_VERSION, oldest=SCHEMA_VERSION)
             else:
                 await migrate(connection, address.schema, address.name)
-            store = cls(address, await PostgresReader.open(address), faults)
+            store = cls(address, await PostgresReader.open(address), faults, works=works)
         except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             raise HomeUnusable(explained(error, address)) from error
         finally:
@@ -127,7 +137,7 @@ class PostgresStore:
 
     async def _begin(self, heard: Callable[[Sequence[str] | None], None] | None, *, read_only: bool) -> None:
         if not read_only:
-            self._writer = PostgresWriter(self._address, self._faults, self._conflicts)
+            self._writer = PostgresWriter(self._address, self._faults, self._conflicts, works=self._works)
             await self._writer.open()
             self._grouper = Grouper(self._writer.hand_over)
         if heard is not None:
@@ -235,14 +245,39 @@ class PostgresStore:
 
     async def unfinished(self) -> Sequence[RunId]:
         """Runs that were created, planning or executing, but for those that another living process has."""
-        own = self._writer.writer_id if self._writer is not None else 0
-        rows = await self._reader.rows(sql.UNFINISHED, lock_class(self._address.schema), _UNFINISHED, own)
+        rows = await self._reader.rows(sql.UNFINISHED, self._lock_class, _UNFINISHED, self._own)
         return [run_id for (run_id,) in rows]
 
     async def orphaned(self) -> Sequence[RunId]:
-        """Those of them whose process is gone."""
-        rows = await self._reader.rows(sql.UNFINISHED, lock_class(self._address.schema), _UNFINISHED, None)
+        """Those of them whose process is gone, and those whose job is."""
+        if self._writer is not None:
+            await self._errand(MISS, self._lock_class, failed="it was not noted who is missed")
+        rows = await self._reader.rows(sql.ORPHANED, self._lock_class, _UNFINISHED, GONE_AFTER_S)
         return [run_id for (run_id,) in rows]
+
+    async def holder(self, run_id: str) -> Holder:
+        """Who has a run."""
+        rows = await self._reader.rows(sql.HOLDER, self._lock_class, GONE_AFTER_S, run_id)
+        if not rows:
+            return "nobody"
+        writer, lives, is_gone = rows[0]
+        if writer == self._own:
+            return "here"
+        return "elsewhere" if lives else "nobody" if is_gone or not writer else "missed"
+
+    async def backlog(self) -> Backlog:
+        """What waits for workers."""
+        ((workers, waiting, oldest_s),) = await self._reader.rows(sql.BACKLOG, self._lock_class, _UNFINISHED)
+        return Backlog(workers=workers, waiting=waiting, oldest_s=oldest_s)
+
+    @property
+    def _lock_class(self) -> int:
+        return lock_class(self._address.schema)
+
+    @property
+    def _own(self) -> int:
+        """This process's writer; of one that only reads none."""
+        return self._writer.writer_id if self._writer is not None else -1
 
     async def due(self, at: str, limit: int = 100) -> Sequence[SuspensionRow]:
         """Pending suspensions that have expired, the longest expired first."""
@@ -329,8 +364,7 @@ class PostgresStore:
 
     async def check_writable(self) -> None:
         """Whether units can be committed now."""
-        own = self._writer.writer_id if self._writer is not None else 0
-        await self._errand(sql.TOUCH, own, failed="the database takes nothing")
+        await self._errand(sql.TOUCH, self._own, failed="the database takes nothing")
 
     async def erase_payloads(self, run_id: str) -> int:
         """Empty the payloads of a run; the server overwrites them when it next cleans up."""

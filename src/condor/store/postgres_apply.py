@@ -9,6 +9,8 @@ Law 3: the last unit of a group keeps, in the row of its writer, that the group 
 was told, and says on the channel which runs it was about: all of it in the transaction of the units. A
 connection that is lost meanwhile leaves no doubt: its successor raises ``fence`` and reads that row, and a
 group that is still on its way then finds another fence, and is undone.
+Law 4: a run's writer is the process whose segment has its epoch, not who wrote last; of a run that is handed
+over it is nobody (0), and its job is queued in the same transaction.
 """
 
 from __future__ import annotations
@@ -23,10 +25,10 @@ CHANNEL: Final = "condor"
 
 #: What each answer is made of: ``ok first last rev epoch answers``, or the kind of the conflict and the card.
 APPLY_UNIT: Final = """
-CREATE FUNCTION apply_unit_1(
+CREATE FUNCTION apply_unit_2(
     p_run text, p_tenant text, p_at text, p_born text[], p_claim text[], p_status text, p_from text[],
     p_statuses text[], p_epoch integer, p_answers integer, p_rev integer,
-    p_raise integer, p_count integer, p_halt text, p_worked bigint,
+    p_raise integer, p_count integer, p_hand_over boolean, p_halt text, p_worked bigint,
     p_decide text[], p_decided_as text[], p_decided_by text[], p_refuse_expired boolean[],
     p_consume text[], p_park unit_card[], p_steps unit_step[],
     p_kinds text[], p_facts text[], p_audit text[], p_keys text[], p_values text[],
@@ -113,7 +115,8 @@ BEGIN
             UPDATE run SET status = coalesce(p_status, status), epoch = epoch + p_raise, rev = rev + 1,
                 seq = seq + events, answers = answers + p_count, audit_seq = audit_seq + entries,
                 audit_head = link, halt = coalesce(p_halt, halt), updated_at = p_at,
-                worked_ms = greatest(worked_ms, p_worked), writer = p_writer
+                worked_ms = greatest(worked_ms, p_worked),
+                writer = CASE WHEN p_hand_over THEN 0 WHEN p_raise > 0 THEN p_writer ELSE writer END
                 WHERE run_id = p_run AND rev = head.rev;
             CONTINUE unit WHEN NOT FOUND;
         ELSE
@@ -125,7 +128,8 @@ BEGIN
             INSERT INTO run (run_id, tenant_id, session_id, status, epoch, rev, seq, answers, audit_seq,
                 audit_head, requester, autonomy, halt, created_at, updated_at, worked_ms, writer)
                 VALUES (p_run, p_tenant, p_born[1], p_status, p_raise, 1, events, p_count, entries,
-                link, p_born[2], p_born[3], p_halt, p_at, p_at, p_worked, p_writer);
+                link, p_born[2], p_born[3], p_halt, p_at, p_at, p_worked,
+                CASE WHEN p_hand_over THEN 0 ELSE p_writer END);
         END IF;
 
         IF p_decide IS NOT NULL THEN
@@ -168,6 +172,11 @@ BEGIN
             INSERT INTO payload (run_id, key, value)
                 SELECT p_run, kept.key, kept.value FROM unnest(p_keys, p_values) AS kept (key, value)
                 ON CONFLICT (run_id, key) DO UPDATE SET value = excluded.value;
+        END IF;
+        IF p_hand_over THEN
+            PERFORM procrastinate_defer_jobs_v1(ARRAY[ROW('condor', 'segment', 0, NULL, NULL,
+                jsonb_build_object('run_id', p_run, 'epoch', head.epoch + p_raise), NULL
+            )::procrastinate_job_to_defer_v1]);
         END IF;
         word := concat_ws(' ', 'ok', CASE events WHEN 0 THEN 0 ELSE head.seq + 1 END,
             CASE events WHEN 0 THEN 0 ELSE head.seq + events END, head.rev + 1, head.epoch + p_raise,

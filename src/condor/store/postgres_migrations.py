@@ -7,10 +7,12 @@ Law 3: processes that open one database at the same time migrate it one after th
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from condor.core.errors import HomeUnusable
 from condor.store.postgres_apply import APPLY_UNIT
+from condor.store.postgres_apply_1 import APPLY_UNIT_1
 from condor.store.versions import check_version
 
 if TYPE_CHECKING:
@@ -97,7 +99,7 @@ _FIRST: Final = (
         tool text, opened_at text, expires_at text, facts text, status text, decided_by text,
         decided_at text, consumed boolean, tier text, requester text, subject text
     )""",
-    APPLY_UNIT,
+    APPLY_UNIT_1,
 )
 
 #: What administrators lay on tools; a revision is never changed.
@@ -118,7 +120,14 @@ _THIRD: Final = (
         WITH (fillfactor = 70)""",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD)
+#: Jobs for workers, by procrastinate 3.10, in this schema; ``works``: that a writer's process takes them.
+_FOURTH: Final = (
+    Path(__file__).with_name("procrastinate_3_10.sql").read_text(encoding="utf-8"),
+    "ALTER TABLE writer ADD COLUMN works boolean NOT NULL DEFAULT false",
+    APPLY_UNIT,
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 
 #: What this Condor reads and writes.
 SCHEMA_VERSION: Final = len(MIGRATIONS)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from condor.ports.jobs import SEGMENT
 from condor.store.postgres_writer import LIVING
 
 _RUN_COLUMNS: Final = """run_id, tenant_id, session_id, status, epoch, rev, seq, answers, audit_seq,
@@ -23,9 +24,27 @@ RUNS_NAMED: Final = f"{_RUN} WHERE run_id = ANY ($1)"
 RUNS: Final = f"{_RUN} WHERE run_id < $1 ORDER BY run_id DESC LIMIT $2"
 RUNS_IN: Final = f"{_RUN} WHERE status = $1 AND run_id < $2 ORDER BY run_id DESC LIMIT $3"
 OF_SESSION: Final = f"{_RUN} WHERE session_id = $1 AND run_id < $2 ORDER BY run_id DESC LIMIT $3"
-#: ``$3``: the writer whose own runs are among them; None: nobody's.
-UNFINISHED: Final = f"""SELECT run_id FROM run
-    WHERE status = ANY ($2) AND (writer = $3::integer OR writer NOT IN ({LIVING})) ORDER BY run_id"""
+#: ``$3``: the writer whose own runs are among them; those that nobody has (0) wait for their jobs.
+UNFINISHED: Final = f"""SELECT run_id FROM run WHERE status = ANY ($2)
+    AND (writer = $3 OR (writer <> 0 AND writer NOT IN ({LIVING}))) ORDER BY run_id"""
+#: A process that is missed at two looks, ``$3`` seconds apart, is gone. A run that was handed over waits for
+#: its job, as long as there is one and a worker lives.
+ORPHANED: Final = f"""WITH living AS ({LIVING})
+    SELECT run_id FROM run LEFT JOIN writer AS had ON had.writer_id = run.writer
+    WHERE status = ANY ($2) AND CASE WHEN run.writer = 0
+        THEN NOT EXISTS (SELECT FROM writer WHERE works AND writer_id IN (TABLE living))
+            OR run_id NOT IN (SELECT args ->> 'run_id' FROM procrastinate_jobs
+                WHERE status IN ('todo', 'doing') AND task_name = '{SEGMENT}' AND args ? 'run_id')
+        ELSE run.writer NOT IN (TABLE living)
+            AND (had.writer_id IS NULL OR had.gone_at <= now() - make_interval(secs => $3))
+    END ORDER BY run_id"""
+#: ``$2`` seconds: as above. Whose it is, whether that one lives, and whether it is gone.
+HOLDER: Final = f"""SELECT run.writer, run.writer IN ({LIVING}),
+    writer_id IS NULL OR coalesce(gone_at <= now() - make_interval(secs => $2), false)
+    FROM run LEFT JOIN writer ON writer_id = run.writer WHERE run_id = $3"""
+BACKLOG: Final = f"""SELECT (SELECT count(*) FROM writer WHERE works AND writer_id IN ({LIVING})), count(*),
+    coalesce(max(extract(epoch FROM now() - updated_at::timestamptz)), 0)::float8
+    FROM run WHERE status = ANY ($2) AND writer = 0"""
 
 CARD_NAMED: Final = f"{CARD} WHERE suspend_id = $1"
 CARDS_NAMED: Final = f"{CARD} WHERE suspend_id = ANY ($1)"

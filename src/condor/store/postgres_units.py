@@ -28,7 +28,7 @@ _FROM: Final = {
 #: Length of ``2026-11-30T09:31:02.114Z``: one width, so that text order is time order.
 _TIME_CHARS: Final = 24
 
-APPLY: Final = f"SELECT apply_unit_1({', '.join(f'${number}' for number in range(1, 32))})"
+APPLY: Final = f"SELECT apply_unit_2({', '.join(f'${number}' for number in range(1, 33))})"
 
 
 def arguments_of(unit: Transition, writer: int, fence: int) -> Arguments:
@@ -72,6 +72,7 @@ def arguments_of(unit: Transition, writer: int, fence: int) -> Arguments:
         expect.rev,
         int(unit.raise_epoch),
         int(unit.count_answer),
+        unit.hand_over,
         None if unit.halt is None else unit.halt.decode(),
         unit.worked_ms,
         [made.suspend_id for made in decide] or None,

@@ -57,16 +57,17 @@ _UNSTORABLE: Final = (
     asyncpg.ProgramLimitExceededError,
 )
 
-_REGISTER: Final = "INSERT INTO writer DEFAULT VALUES RETURNING writer_id"
+_REGISTER: Final = "INSERT INTO writer (works) VALUES ($1) RETURNING writer_id"
 _ALIVE: Final = "SELECT pg_advisory_lock_shared($1, $2)"
-_RAISE_FENCE: Final = """INSERT INTO writer (writer_id, fence) VALUES ($1, $2) ON CONFLICT (writer_id)
-    DO UPDATE SET fence = greatest(writer.fence, $2 - 1) + 1, gone_at = NULL
+_RAISE_FENCE: Final = """INSERT INTO writer (writer_id, fence, works) VALUES ($1, $2, $3)
+    ON CONFLICT (writer_id) DO UPDATE SET fence = greatest(writer.fence, $2 - 1) + 1, gone_at = NULL
     RETURNING fence, group_no, told"""
 #: Writers whose lock somebody holds.
 LIVING: Final = """SELECT objid::bigint::integer FROM pg_locks WHERE locktype = 'advisory' AND granted
     AND objsubid = 2 AND classid::bigint = $1
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
-_MISS: Final = f"""UPDATE writer SET gone_at = now()
+#: Who is missed for the first time. ``orphaned`` asks for it at each look.
+MISS: Final = f"""UPDATE writer SET gone_at = now()
     WHERE gone_at IS NULL AND writer_id > 0 AND writer_id NOT IN ({LIVING})"""
 #: A writer that is gone for a day comes back to nothing; its clock stays.
 _FORGET: Final = """WITH forgotten AS (
@@ -74,7 +75,8 @@ _FORGET: Final = """WITH forgotten AS (
     )
     UPDATE writer SET clock = greatest(clock, (SELECT max(clock) FROM forgotten))
     WHERE writer_id = 0 AND EXISTS (SELECT FROM forgotten)"""
-_LEAVE: Final = "UPDATE writer SET gone_at = now() WHERE writer_id = $1"
+#: Who leaves is gone at once; nobody need look twice.
+_LEAVE: Final = "UPDATE writer SET gone_at = now() - interval '1 minute' WHERE writer_id = $1"
 
 
 class _Ready(NamedTuple):
@@ -98,8 +100,12 @@ class PostgresWriter:
         address: Address,
         faults: Faults,
         look_up: Callable[[Sequence[tuple[Transition, Refusal]]], Awaitable[Sequence[Conflict]]],
+        *,
+        works: bool = False,
     ) -> None:
+        """Not connected yet; ``works``: its process takes jobs."""
         self._address = address
+        self._works = works
         self._faults = faults
         self._look_up = look_up
         self._connection: Any = None
@@ -125,11 +131,11 @@ class PostgresWriter:
         """
         connection = await connect(self._address)
         try:
-            self.writer_id = await connection.fetchval(_REGISTER)
+            self.writer_id = await connection.fetchval(_REGISTER, self._works)
             await self._use(connection)
             key = lock_class(self._address.schema)
             await connection.execute("BEGIN")
-            await connection.execute(_MISS.replace("$1", str(key)))
+            await connection.execute(MISS.replace("$1", str(key)))
             await connection.execute(_FORGET)
             await connection.execute("COMMIT")
         except BaseException:
@@ -311,7 +317,8 @@ class PostgresWriter:
         # Plans of the function are made early and kept; none of its statements may walk a table.
         await connection.execute("SET enable_seqscan = off")
         await connection.execute(_ALIVE, lock_class(self._address.schema), self.writer_id)
-        self._fence, *found = await connection.fetchrow(_RAISE_FENCE, self.writer_id, self._fence + 1)
+        raised = await connection.fetchrow(_RAISE_FENCE, self.writer_id, self._fence + 1, self._works)
+        self._fence, *found = raised
         self._found = (found[0], found[1])
         self._group_no = max(self._group_no, found[0])
         self._statement = await connection.prepare(APPLY)

@@ -26,10 +26,12 @@ from condor.ports.store import (
     AuditChain,
     AuditFilter,
     AuditRow,
+    Backlog,
     CardFilter,
     CardOrder,
     Claimed,
     Committed,
+    Holder,
     KernelRow,
     RunHead,
     RunRow,
@@ -250,6 +252,14 @@ class SqliteStore:
     async def orphaned(self) -> Sequence[RunId]:
         """None: nobody shares the file."""
         return ()
+
+    async def holder(self, run_id: str) -> Holder:
+        """A file has one owner: this process, or nobody."""
+        return "nobody"
+
+    async def backlog(self) -> Backlog:
+        """Nothing: a file has no workers."""
+        return Backlog()
 
     async def due(self, at: str, limit: int = 100) -> Sequence[SuspensionRow]:
         """Pending suspensions that have expired, the longest expired first."""

@@ -100,6 +100,8 @@ def plan_unit(cursor: sqlite3.Cursor, unit: Transition, clock: str) -> UnitPlan:
         OurBug: the unit contradicts itself or the run table.
     """
     check_time(unit.at)
+    if unit.hand_over:
+        raise OurBug(f"run {unit.run_id} cannot be handed over: a file has one owner, and no workers")
     old_status, epoch, rev, seq, answers, audit_seq, audit_head = _expected_head(cursor, unit)
     status = _next_status(unit, old_status)
     events, last_seq = _numbered(unit, seq)

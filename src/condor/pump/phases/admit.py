@@ -97,7 +97,7 @@ async def admit(start: StartRun, ports: PumpPorts) -> Segment:
     if graph is not None:
         state.adopt_graph(graph)
         stage_plan(segment, start.plan, graph)
-    await segment.commit()
+    await segment.commit(hand_over=ports.hands_over)
     return segment
 
 

@@ -17,6 +17,7 @@ from condor.pump.decisions import prune
 from condor.pump.leaf_runner import advance
 from condor.pump.phases.close import close
 from condor.pump.phases.result import Next, PhaseResult, Rest, Stopped, Suspended
+from condor.pump.segment import RunLost
 from condor.pump.state import waiting_status
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _PROGRESS_AFTER_S = 0.05
 async def dispatch(segment: Segment) -> PhaseResult:
     """Advance the graph until something must be parked, or nothing can move."""
     while True:
+        if segment.leaving:
+            raise RunLost
         if segment.wake.is_set():
             await segment.look_again()
         stop_if_out_of_time(segment)

@@ -391,7 +391,12 @@ async def go_on(segment: Segment, moves: Staging, step_id: StepId, *, stale: str
     moves.absorb(segment.take_facts())
     if rested:
         await segment.commit(
-            moves, status=RunStatus.EXECUTING, cause="answered", raise_epoch=True, count_answer=True
+            moves,
+            status=RunStatus.EXECUTING,
+            cause="answered",
+            raise_epoch=True,
+            count_answer=True,
+            hand_over=segment.ports.hands_over,
         )
     else:
         await segment.commit(moves, count_answer=True)

@@ -1,0 +1,234 @@
+"""Driving: the segments that this process works on, from their taking up to their rest.
+
+Law 1: who takes a run up raises its epoch, a compare-and-set; of any number of takers one has it.
+Law 2: a segment that the store fails leaves its run standing still, to be taken up again; one that fails for
+a reason of ours ends its run as failed, with the reason.
+Law 3: a process that goes finishes what is in flight, begins nothing new, and hands its runs over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from condor.core.errors import OurBug, RecordDamaged, StoreUnavailable
+from condor.core.run import TERMINAL, RunStatus
+from condor.ports.store import Conflict, Expect, Transition
+from condor.pump.loop import drive
+from condor.pump.phases.dispatch import dispatch
+from condor.pump.phases.fail import end_failed, readable
+from condor.pump.phases.plan import plan
+from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment
+from condor.pump.state import StateUnreadable
+
+if TYPE_CHECKING:
+    from condor.core.ids import RunId
+    from condor.ports.dispatcher import Dispatcher
+    from condor.ports.store import StoredRun
+    from condor.runtime.hub import EventHub
+
+_log = logging.getLogger(__name__)
+
+#: Statuses in which nothing of a run moves by itself.
+AT_REST = TERMINAL | {RunStatus.SUSPENDED}
+
+#: Whether a job is done; ``later``: its run may have lost its process, which is known in a few seconds.
+JobEnd = Literal["done", "later"]
+
+
+@dataclass(slots=True, kw_only=True)
+class Live:
+    """A run that is being worked on here."""
+
+    segment: Segment
+    rested: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+class Driving:
+    """Every segment of one process."""
+
+    def __init__(self, ports: PumpPorts, dispatcher: Dispatcher, hub: EventHub) -> None:
+        """Nothing is driven yet."""
+        self._ports = ports
+        self._dispatcher = dispatcher
+        self._hub = hub
+        self.live: dict[str, Live] = {}
+        #: Runs that stand still because the store took nothing; they are taken up again.
+        self.stranded: set[RunId] = set()
+        #: Runs whose records something else has written over: left to people.
+        self._damaged: set[RunId] = set()
+        #: Runs that a job takes up just now.
+        self._taking: set[str] = set()
+        self._leaves = False
+
+    def wake(self, run_id: str) -> None:
+        """Something of a run was stored elsewhere: its segment here looks again."""
+        live = self.live.get(run_id)
+        if live is not None:
+            live.segment.wake.set()
+
+    def wake_all(self) -> None:
+        """Something of any run may have been stored."""
+        for live in self.live.values():
+            live.segment.wake.set()
+
+    # -- taking up ---------------------------------------------------------------------------
+
+    async def take_up(self, run_id: RunId) -> bool:
+        """Take up a run that nobody has, in the background; False where there is nothing to do."""
+        try:
+            segment = await self._claimed(await self._ports.store.load(run_id))
+        except StoreUnavailable:
+            self.stranded.add(run_id)
+            return False
+        if segment is None:
+            return False
+        self._dispatcher.dispatch(run_id, self.to_its_rest(self.begin(segment)))
+        return True
+
+    async def _claimed(self, stored: StoredRun | None) -> Segment | None:
+        """The next segment of a run that nobody has; None where it rests, or another was first."""
+        if stored is None or stored.run.status in AT_REST or stored.run.run_id in self._damaged:
+            return None
+        try:
+            state = await readable(stored, self._ports)
+            segment = Segment(state, self._ports)
+            await segment.commit(raise_epoch=True)
+        except RecordDamaged:
+            # What something else wrote is left to people; the other runs go on.
+            _log.exception("run %s is not taken up", stored.run.run_id)
+            self._damaged.add(stored.run.run_id)
+            return None
+        except (StateUnreadable, RunLost, Conflict):
+            return None
+        return segment
+
+    async def hand_over_orphans(self) -> int:
+        """Queue a job for each run whose process, or whose job, is gone. How many."""
+        handed = 0
+        for run_id in await self._ports.store.orphaned():
+            row = await self._ports.store.run(run_id)
+            if row is None or row.status in AT_REST or run_id in self._damaged:
+                continue
+            unit = Transition(
+                run_id=run_id,
+                tenant_id=row.tenant_id,
+                at=self._ports.at(),
+                expect=Expect(epoch=row.epoch, statuses=frozenset({row.status})),
+                hand_over=True,
+            )
+            try:
+                await self._ports.store.commit(unit)
+            except Conflict:
+                continue
+            handed += 1
+        return handed
+
+    # -- jobs --------------------------------------------------------------------------------
+
+    async def work_on(self, run_id: str, epoch: int) -> JobEnd:
+        """Do a job: take the run up if nobody has it, and work on it until it rests.
+
+        Args:
+            run_id: as the job says it; it may be about anything.
+            epoch: of the run when the job was queued.
+
+        Raises:
+            StoreUnavailable: the run stands still; the job is to be done again.
+        """
+        if run_id in self.live or run_id in self._taking:
+            return "done"
+        self._taking.add(run_id)
+        try:
+            stored = await self._ports.store.load(run_id)
+            if stored is None or stored.run.status in AT_REST:
+                return "done"
+            if self._leaves:
+                return "later"
+            # At the epoch of the job nobody has taken it up since.
+            holder = "nobody" if stored.run.epoch == epoch else await self._ports.store.holder(run_id)
+            if holder == "elsewhere":
+                return "done"
+            if holder == "missed":
+                return "later"
+            segment = await self._claimed(stored)
+            if segment is None:
+                return "done"
+            live = self.begin(segment)
+        finally:
+            self._taking.discard(run_id)
+        await self._worked_off(live)
+        return "done"
+
+    async def _worked_off(self, live: Live) -> None:
+        segment = live.segment
+        if self._leaves:
+            segment.leave()
+        try:
+            await self.to_its_rest(live)
+        except asyncio.CancelledError:
+            # The grace is over. What was in flight is found out about by whoever has the run next.
+            await self._hand_back(segment)
+            raise
+        if segment.state.run_id in self.stranded:
+            self.stranded.discard(segment.state.run_id)
+            raise StoreUnavailable(f"run {segment.state.run_id} stands still: the store takes nothing")
+
+    def leave(self) -> None:
+        """This process goes: nothing new is begun, and what rests in between is handed over."""
+        self._leaves = True
+        for live in self.live.values():
+            live.segment.leave()
+
+    async def _hand_back(self, segment: Segment) -> None:
+        """Queue a job for a run that is not at rest; another worker is woken at once."""
+        if segment.state.status in AT_REST:
+            return
+        try:
+            await segment.commit(hand_over=True)
+        except (RunLost, LookAgain, Conflict):
+            return
+        except StoreUnavailable:
+            _log.warning("run %s was not handed over: the store takes nothing", segment.state.run_id)
+            self.stranded.add(segment.state.run_id)
+
+    # -- working -----------------------------------------------------------------------------
+
+    def begin(self, segment: Segment) -> Live:
+        """From here on it is worked on here."""
+        live = self.live[segment.state.run_id] = Live(segment=segment)
+        return live
+
+    async def to_its_rest(self, live: Live) -> None:
+        """Drive a segment until its run rests, is lost or is handed over."""
+        run_id = live.segment.state.run_id
+        try:
+            await drive(live.segment, dispatch if live.segment.state.graph is not None else plan)
+            if live.segment.leaving:
+                await self._hand_back(live.segment)
+        except StoreUnavailable:
+            _log.exception("run %s stands still: the store takes nothing; it is taken up again", run_id)
+            self.stranded.add(run_id)
+        except Exception as fault:  # noqa: BLE001 - it ends its run with a reason, not the process
+            _log.exception("run %s ends as failed", run_id)
+            await self._fail(run_id, fault)
+        finally:
+            if self.live.get(run_id) is live:
+                del self.live[run_id]
+            live.rested.set()
+            self._hub.announce(run_id, 0)
+
+    async def _fail(self, run_id: RunId, fault: Exception) -> None:
+        why = str(fault) if isinstance(fault, OurBug) else f"a fault of Condor ({type(fault).__name__})"
+        try:
+            ended = await end_failed(run_id, self._ports, why)
+        except StoreUnavailable:
+            ended = False
+        if not ended:
+            _log.error("run %s could not be ended; it is taken up again", run_id)
+            self.stranded.add(run_id)
+
+
+__all__ = ["AT_REST", "Driving", "JobEnd", "Live"]
