@@ -390,14 +390,8 @@ async def go_on(segment: Segment, moves: Staging, step_id: StepId, *, stale: str
     rested = state.status is RunStatus.SUSPENDED
     moves.absorb(segment.take_facts())
     if rested:
-        await segment.commit(
-            moves,
-            status=RunStatus.EXECUTING,
-            cause="answered",
-            raise_epoch=True,
-            count_answer=True,
-            hand_over=segment.ports.hands_over,
-        )
+        more = {"raise_epoch": True, "count_answer": True, "hand_over": segment.ports.hands_over}
+        await segment.commit(moves, status=RunStatus.EXECUTING, cause="answered", **more)
     else:
         await segment.commit(moves, count_answer=True)
     segment.ports.faults("answer.committed")
