@@ -8,6 +8,7 @@ compare-and-set: of any number of answers one wins, the others are told who.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from condor.core.audit import AuditEntry, Decision, encode_entry
@@ -389,10 +390,11 @@ async def go_on(segment: Segment, moves: Staging, step_id: StepId, *, stale: str
     state = segment.state
     rested = state.status is RunStatus.SUSPENDED
     moves.absorb(segment.take_facts())
+    commit = partial(segment.commit, moves, count_answer=True)
     if rested:
-        more = {"raise_epoch": True, "count_answer": True, "hand_over": segment.ports.hands_over}
-        await segment.commit(moves, status=RunStatus.EXECUTING, cause="answered", **more)
+        over = segment.ports.hands_over
+        await commit(status=RunStatus.EXECUTING, cause="answered", raise_epoch=True, hand_over=over)
     else:
-        await segment.commit(moves, count_answer=True)
+        await commit()
     segment.ports.faults("answer.committed")
     return Accepted(run_id=state.run_id, step_id=step_id, segment=segment if rested else None, stale=stale)
