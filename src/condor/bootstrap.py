@@ -23,15 +23,12 @@ from condor.ports.faults import Faults, no_faults
 from condor.ports.messages import no_processors
 from condor.ports.packs import OpenedPack, Pack, PackSetup
 from condor.pump.phases.admit import StartRun
-from condor.pump.phases.edit_call import EditCall
 from condor.pump.segment import PumpPorts
 from condor.runtime import Run, Runtime, edge, run_snapshot
-from condor.runtime.access import check_stop
 from condor.runtime.answering import Answering
 from condor.runtime.brought import Brought
 from condor.runtime.hub import EventHub
 from condor.runtime.kernel_desk import KernelDesk
-from condor.runtime.readings import Readings
 from condor.runtime.sealing import seal_heads
 from condor.runtime.sweeping import Swept
 from condor.runtime.tending import cancelled, tend
@@ -58,7 +55,7 @@ _log = logging.getLogger(__name__)
 _GRACE_S = 10.0
 
 
-class Condor(Answering, Readings, Brought, ToolShelf):
+class Condor(Answering, Brought, ToolShelf):
     """One process of Condor: ``async with Condor(tools=[…]) as condor: …``."""
 
     def __init__(
@@ -263,41 +260,6 @@ class Condor(Answering, Readings, Brought, ToolShelf):
             quoted=edge.quoted_of(quoted or {}),
         )
         return await running.start(replace(wanted, claim=edge.claim_of(key, wanted)))
-
-    async def edit(
-        self,
-        suspend_id: str,
-        args: Mapping[str, Any],
-        *,
-        principal: Principal = LOCAL_PERSON,
-        key: str | None = None,
-    ) -> dict[str, Json]:
-        """Change a call on its card before anybody approves it; the card that takes its place.
-
-        Args:
-            args: the arguments to change, by name; None takes one out.
-            key: the same edit of a card under the same key is one edit, however often it is sent.
-
-        Raises:
-            UnknownId, AnswerRefused: its subclass says why; nothing was changed.
-            RefusedInput: the key was used for another edit of this card.
-            RunNotSuspendedError: the edit was taken, but its step came to an end before it could ask.
-        """
-        if key is not None:
-            edge.check_key(key)
-        wanted = EditCall(suspend_id=suspend_id, args=args, principal=principal, key=key)
-        return await self.suspension(await self._running().edit(wanted))
-
-    async def stop(self, run_id: str, *, principal: Principal = LOCAL_PERSON, reason: str = "") -> None:
-        """Stop a run; open cards are withdrawn, what is in flight finishes.
-
-        Raises:
-            UnknownId: there is none, or none that this principal may know of; nothing was changed.
-            RunNotSuspendedError, NotAllowed, RefusedInput: nothing was changed.
-        """
-        await check_stop(self._stored(), principal, run_id)
-        edge.check_reason(reason)
-        await self._running().stop(run_id, principal, reason)
 
     async def sweep(self) -> Swept:
         """End the runs whose cards have expired, and parked runs that nobody can wake any more.

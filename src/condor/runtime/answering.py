@@ -1,4 +1,4 @@
-"""Answers to cards, as a caller of the library gives them."""
+"""Answers to cards, edits and stops, as a caller of the library gives them."""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ from typing import TYPE_CHECKING
 from condor.core.errors import StaleSuspension
 from condor.core.run import LOCAL_PERSON, Principal
 from condor.ports.store import CardFilter
+from condor.pump.phases.edit_call import EditCall
 from condor.pump.phases.suspend_resume import ResumeRun
+from condor.runtime import edge
+from condor.runtime.access import check_stop
+from condor.runtime.readings import Readings
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from condor.core.ids import Json
     from condor.core.suspend import Answer
-    from condor.ports.store import Store
     from condor.runtime.runtime import Runtime
 
 
-class Answering:
+class Answering(Readings):
     """Given to the runtime that is open."""
 
     def _running(self) -> Runtime:
-        raise NotImplementedError
-
-    def _stored(self) -> Store:
         raise NotImplementedError
 
     async def resume(
@@ -53,6 +57,41 @@ class Answering:
         """
         wanted = ResumeRun(run_id=run_id, suspend_id=suspend_id, data=data, principal=principal)
         return await self._running().check_answer(wanted)
+
+    async def edit(
+        self,
+        suspend_id: str,
+        args: Mapping[str, Any],
+        *,
+        principal: Principal = LOCAL_PERSON,
+        key: str | None = None,
+    ) -> dict[str, Json]:
+        """Change a call on its card before anybody approves it; the card that takes its place.
+
+        Args:
+            args: the arguments to change, by name; None takes one out.
+            key: the same edit of a card under the same key is one edit, however often it is sent.
+
+        Raises:
+            UnknownId, AnswerRefused: its subclass says why; nothing was changed.
+            RefusedInput: the key was used for another edit of this card.
+            RunNotSuspendedError: the edit was taken, but its step came to an end before it could ask.
+        """
+        if key is not None:
+            edge.check_key(key)
+        wanted = EditCall(suspend_id=suspend_id, args=args, principal=principal, key=key)
+        return await self.suspension(await self._running().edit(wanted))
+
+    async def stop(self, run_id: str, *, principal: Principal = LOCAL_PERSON, reason: str = "") -> None:
+        """Stop a run; open cards are withdrawn, what is in flight finishes.
+
+        Raises:
+            UnknownId: there is none, or none that this principal may know of; nothing was changed.
+            RunNotSuspendedError, NotAllowed, RefusedInput: nothing was changed.
+        """
+        await check_stop(self._stored(), principal, run_id)
+        edge.check_reason(reason)
+        await self._running().stop(run_id, principal, reason)
 
 
 __all__ = ["Answering"]
