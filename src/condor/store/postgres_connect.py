@@ -53,6 +53,8 @@ LOST: Final = (
     # Another server has become the one that takes writes.
     asyncpg.ReadOnlySQLTransactionError,
 )
+#: What a driver raises when a statement cannot be done, lost connections among them.
+FAILED: Final = (asyncpg.PostgresError, *LOST)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 from condor_hms.fhir.errors import RequestRefused
 from condor_hms.fhir.references import parse_reference
 from condor_hms.fhir.search_table import Kind, Param, params_of
-from condor_hms.fhir.search_values import date_range, name_words, phone_backwards
+from condor_hms.fhir.search_values import CHARS_MAX, date_range, name_words, phone_backwards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -166,6 +166,8 @@ def _parse_count(where: str, values: list[str]) -> int:
 
 def _parse_value(where: str, name: str, param: Param, value: str) -> Iterator[Criterion]:
     """The criteria of one value; words of a name are separate criteria, alternatives of a comma are one."""
+    if any(ord(char) < ord(" ") for char in value) or any(len(part) > CHARS_MAX for part in value.split(",")):
+        raise RequestRefused(where, f"a value has at most {CHARS_MAX} characters, and no control characters")
     if param.kind == "name":
         words = name_words(value, whole=False)
         if not words or len(words) > _VALUES_MAX:

@@ -40,9 +40,10 @@ def compile_select(query: SearchQuery, *, limit: int) -> tuple[str, list[Any]]:
         values.append(query.resource_type)
     order = "r.pk"
     if query.sort is not None:
-        direction, pick = ("DESC", "max") if query.sort.descending else ("ASC", "min")
+        # What has no date comes last of the newest, first of the oldest, in every database.
+        direction, nulls, pick = ("DESC", "LAST", "max") if query.sort.descending else ("ASC", "FIRST", "min")
         dates = "FROM search_value s WHERE s.pk = r.pk AND s.param = ?"
-        order = f"(SELECT {pick}(s.value) {dates}) {direction}, r.pk {direction}"
+        order = f"(SELECT {pick}(s.value) {dates}) {direction} NULLS {nulls}, r.pk {direction}"
         values.append(f"{query.resource_type}.{query.sort.param}")
     values.append(limit if query.count is None else query.count)
     sql = f"SELECT r.pk, r.reference, r.version, r.body FROM resource r WHERE {' AND '.join(where)}"  # noqa: S608

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["IndexValue", "date_range", "index_values", "name_words", "phone_backwards"]
+__all__ = ["CHARS_MAX", "IndexValue", "date_range", "index_values", "name_words", "phone_backwards"]
+
+#: Characters of an indexed value and of its qualifier: both fit an entry of any database's index (PostgreSQL:
+#: 2,704 bytes). What is longer is kept cut and marked, so that no question meets it by chance.
+CHARS_MAX = 250
+_CUT = "\N{HORIZONTAL ELLIPSIS}\N{HORIZONTAL ELLIPSIS}"
 
 _OPEN_LOW = "0000-01-01T00:00:00.000"
 _OPEN_HIGH = "9999-12-31T23:59:59.999"
@@ -63,8 +68,14 @@ def index_values(resource: Resource) -> list[IndexValue]:
         for path in param.paths:
             for element in _elements_at(resource, path.split(".")):
                 for value, qualifier in _index_element(param, element):
-                    found[IndexValue(param=name, value=value, qualifier=qualifier)] = None
+                    found[IndexValue(param=name, value=_kept(value), qualifier=_kept(qualifier))] = None
     return list(found)
+
+
+def _kept(text: str) -> str:
+    # PostgreSQL keeps no NUL; no code or name has one.
+    text = text.replace("\0", "")
+    return text if len(text) <= CHARS_MAX else text[:CHARS_MAX] + _CUT
 
 
 def _elements_at(element: Any, steps: list[str]) -> Iterator[Any]:

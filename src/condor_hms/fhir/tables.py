@@ -1,54 +1,36 @@
-"""The SQLite tables of the embedded store and the statements on them; one `Tables` belongs to one thread.
+"""The tables of the embedded record and the statements on them, whatever database they are in.
 
-Rule: `resource` holds what is current, `resource_history` what was; a version number is never used twice.
+Rule 1: `resource` holds what is current, `resource_history` what was; a version number is never used twice.
+Rule 2: a statement is written once, with `?` for a value; a dialect says how it is run, and how the tables
+are made. One `Tables` belongs to one thread.
 """
 
 from __future__ import annotations
 
-import sqlite3
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import orjson
 
-from condor_hms.fhir.errors import RequestRefused
+from condor_hms.fhir.errors import RequestRefused, VersionConflict
 from condor_hms.fhir.search_sql import compile_select
 from condor_hms.fhir.search_values import index_values
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
+    from collections.abc import Iterable, Sequence
 
     from condor_hms.fhir.port import Resource
     from condor_hms.fhir.search import SearchQuery
 
-__all__ = ["StoredRow", "Tables"]
+__all__ = ["LOCK_WAIT_MS", "StoredRow", "Tables"]
 
-#: "CFHR": marks the file as ours, so that another database is never mistaken for a record.
-_APPLICATION_ID = 0x43464852
-_SCHEMA_VERSION = 1
 #: Wait for another process' write before giving up. Its writes take milliseconds.
-_BUSY_MS = 5_000
+LOCK_WAIT_MS = 5_000
 #: Matches handed over by one search. Above it the caller must narrow the search: a cut list would be a lie.
 _MATCHES_MAX = 10_000
 #: References in one `IN (…)`; SQLite allows 32,766 variables.
 _CHUNK = 500
-
-_SCHEMA = """
-CREATE TABLE resource (
-  pk INTEGER PRIMARY KEY, reference TEXT NOT NULL UNIQUE, type TEXT NOT NULL,
-  version INTEGER NOT NULL, body BLOB NOT NULL
-);
-CREATE INDEX resource_by_type ON resource (type);
-CREATE TABLE resource_history (
-  pk INTEGER NOT NULL, version INTEGER NOT NULL, body BLOB NOT NULL, PRIMARY KEY (pk, version)
-);
-CREATE TABLE search_value (
-  param TEXT NOT NULL, value TEXT NOT NULL, pk INTEGER NOT NULL, qualifier TEXT NOT NULL,
-  PRIMARY KEY (param, value, pk, qualifier)
-) WITHOUT ROWID;
-CREATE INDEX search_value_by_resource ON search_value (pk, param, value, qualifier);
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,88 +52,78 @@ class StoredRow:
         return loaded
 
 
-class Tables:
-    """A connection to the file. The writer opens first and makes the tables; readers can only query."""
+class Tables(ABC):
+    """A connection to the record. Between `begin` and `commit` nobody else writes, in any process."""
 
-    def __init__(self, path: Path, *, writer: bool) -> None:
-        self._db = sqlite3.connect(path, isolation_level=None, timeout=_BUSY_MS / 1000)
-        try:
-            is_new = self._is_new()
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=FULL")
-            if not writer:
-                self._db.execute("PRAGMA wal_autocheckpoint=0")
-                self._db.execute("PRAGMA query_only=ON")
-            elif is_new:
-                self._create()
-        except BaseException:
-            self._db.close()
-            raise
+    #: What the driver raises when a statement cannot be done.
+    errors: ClassVar[tuple[type[Exception], ...]]
 
-    def _is_new(self) -> bool:
-        """Whether the file is empty; refuses one that is not ours before anything in it is touched."""
-        if self._scalar("SELECT count(*) FROM sqlite_master") == 0:
-            return True
-        marks = (self._scalar("PRAGMA application_id"), self._scalar("PRAGMA user_version"))
-        if marks != (_APPLICATION_ID, _SCHEMA_VERSION):
-            raise RequestRefused("open", "this file is not a record of this version: give another path")
-        return False
+    # -- a dialect ---------------------------------------------------------------------------
 
-    def _create(self) -> None:
-        self.begin()
-        try:
-            if self._is_new():  # another process may have been faster
-                for statement in _SCHEMA.split(";"):
-                    self._db.execute(statement)
-                self._db.execute(f"PRAGMA application_id={_APPLICATION_ID}")
-                self._db.execute(f"PRAGMA user_version={_SCHEMA_VERSION}")
-                self.commit()
-        finally:
-            self.rollback()
-
-    def _scalar(self, sql: str, values: tuple[Any, ...] = ()) -> Any:
-        return self._db.execute(sql, values).fetchone()[0]
-
-    def close(self) -> None:
-        """Close the connection."""
-        self._db.close()
-
+    @abstractmethod
     def begin(self) -> None:
-        """Take the write lock."""
-        self._db.execute("BEGIN IMMEDIATE")
+        """Take the write lock; what is read from here on is what the last writer left."""
 
+    @abstractmethod
     def begin_read(self) -> None:
         """Everything read until `rollback` is of one moment."""
-        self._db.execute("BEGIN")
 
+    @abstractmethod
     def commit(self) -> None:
-        """Make the transaction durable: returns after the write-ahead log is on disk."""
-        self._db.execute("COMMIT")
+        """Make the transaction durable: returns after it is on disk."""
 
+    @abstractmethod
     def rollback(self) -> None:
         """Undo what is not committed; harmless outside a transaction."""
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the connection."""
+
+    @abstractmethod
+    def explained(self, error: Exception) -> str:
+        """An error of the driver in one line."""
+
+    def renewed(self, error: Exception) -> bool:
+        """Whether work that broke off by this error did nothing and may be begun again, once."""
+        return False
+
+    @abstractmethod
+    def _rows(self, sql: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """The rows of a query."""
+
+    @abstractmethod
+    def _inserted(self, sql: str, values: Sequence[Any]) -> int:
+        """Insert one `resource`; its `pk`."""
+
+    @abstractmethod
+    def _changed(self, sql: str, values: Sequence[Any]) -> int:
+        """Run a statement; how many rows it changed."""
+
+    @abstractmethod
+    def _many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Run a statement once a row."""
+
+    # -- the statements ----------------------------------------------------------------------
 
     def get(self, reference: str) -> StoredRow | None:
         """The current row of `Type/id`."""
-        row = self._db.execute(
+        rows = self._rows(
             "SELECT pk, reference, version, body FROM resource WHERE reference = ?", (reference,)
-        ).fetchone()
-        return None if row is None else _row(row)
+        )
+        return _row(rows[0]) if rows else None
 
     def old_versions(self, pk: int) -> list[tuple[int, bytes]]:
         """Superseded (version, body), newest first."""
-        return self._db.execute(
+        rows = self._rows(
             "SELECT version, body FROM resource_history WHERE pk = ? ORDER BY version DESC", (pk,)
-        ).fetchall()
+        )
+        return [(version, body) for version, body in rows]
 
     def old_version(self, pk: int, version: int) -> bytes | None:
         """One superseded body."""
-        row = self._db.execute(
-            "SELECT body FROM resource_history WHERE pk = ? AND version = ?", (pk, version)
-        ).fetchone()
-        return None if row is None else bytes(row[0])
+        rows = self._rows("SELECT body FROM resource_history WHERE pk = ? AND version = ?", (pk, version))
+        return bytes(rows[0][0]) if rows else None
 
     def versions(self, references: Iterable[str]) -> dict[str, int]:
         """Current version numbers of those that exist."""
@@ -161,35 +133,45 @@ class Tables:
             chunk = wanted[start : start + _CHUNK]
             marks = ",".join("?" * len(chunk))
             sql = f"SELECT reference, version FROM resource WHERE reference IN ({marks})"  # noqa: S608 - marks only
-            found.update(self._db.execute(sql, chunk))
+            found.update({reference: version for reference, version in self._rows(sql, chunk)})
         return found
+
+    def holders(self, param: str, value: str, qualifier: str) -> list[int]:
+        """`pk` of the current resources that have this indexed value."""
+        sql = "SELECT pk FROM search_value WHERE param = ? AND value = ? AND qualifier = ?"
+        return [pk for (pk,) in self._rows(sql, (param, value, qualifier))]
 
     def insert(self, resource: Resource) -> None:
         """Add a resource that carries its id and `meta.versionId`."""
         reference = f"{resource['resourceType']}/{resource['id']}"
-        cursor = self._db.execute(
+        pk = self._inserted(
             "INSERT INTO resource (reference, type, version, body) VALUES (?, ?, ?, ?)",
             (reference, resource["resourceType"], int(resource["meta"]["versionId"]), orjson.dumps(resource)),
         )
-        assert cursor.lastrowid is not None, "INVARIANT: an insert has a row id"
-        self._index(cursor.lastrowid, resource)
+        self._index(pk, resource)
 
     def update(self, before: StoredRow, resource: Resource) -> None:
-        """Supersede a row by a resource that carries the next `meta.versionId`."""
-        self._db.execute(
+        """Supersede a row by a resource that carries the next `meta.versionId`.
+
+        Raises:
+            VersionConflict: the row is not as `before`; cannot happen while the write lock is kept.
+        """
+        self._changed(
             "INSERT INTO resource_history (pk, version, body) VALUES (?, ?, ?)",
             (before.pk, before.version, before.body),
         )
-        self._db.execute(
-            "UPDATE resource SET version = ?, body = ? WHERE pk = ?",
-            (int(resource["meta"]["versionId"]), orjson.dumps(resource), before.pk),
+        changed = self._changed(
+            "UPDATE resource SET version = ?, body = ? WHERE pk = ? AND version = ?",
+            (int(resource["meta"]["versionId"]), orjson.dumps(resource), before.pk, before.version),
         )
-        self._db.execute("DELETE FROM search_value WHERE pk = ?", (before.pk,))
+        if changed != 1:
+            raise VersionConflict(before.reference, expected=str(before.version), current="another")
+        self._changed("DELETE FROM search_value WHERE pk = ?", (before.pk,))
         self._index(before.pk, resource)
 
     def _index(self, pk: int, resource: Resource) -> None:
         prefix = resource["resourceType"]
-        self._db.executemany(
+        self._many(
             "INSERT INTO search_value (param, value, pk, qualifier) VALUES (?, ?, ?, ?)",
             [(f"{prefix}.{item.param}", item.value, pk, item.qualifier) for item in index_values(resource)],
         )
@@ -197,7 +179,7 @@ class Tables:
     def search(self, query: SearchQuery) -> list[StoredRow]:
         """Current rows that match; raises `RequestRefused` above the number one search hands over."""
         sql, values = compile_select(query, limit=_MATCHES_MAX + 1)
-        rows = self._db.execute(sql, values).fetchall()
+        rows = self._rows(sql, values)
         if len(rows) > _MATCHES_MAX:
             raise RequestRefused(
                 f"{query.resource_type}?",
@@ -206,5 +188,5 @@ class Tables:
         return [_row(row) for row in rows]
 
 
-def _row(row: tuple[int, str, int, bytes]) -> StoredRow:
+def _row(row: tuple[Any, ...]) -> StoredRow:
     return StoredRow(pk=row[0], reference=row[1], version=row[2], body=row[3])

@@ -1,4 +1,4 @@
-"""Applying a parsed transaction to the tables, inside one open SQLite transaction.
+"""Applying a parsed transaction to the tables, inside one open transaction of theirs.
 
 In this order, so that a refusal leaves nothing behind: assign every entry its reference, resolve references
 between entries, check each resource where it will stand, write.
@@ -22,13 +22,15 @@ from condor_hms.fhir.references import iter_references, rewrite_references, vers
 from condor_hms.fhir.validation import check_in_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from condor_hms.fhir.bundle import EntryRequest
     from condor_hms.fhir.port import Resource
     from condor_hms.fhir.tables import StoredRow, Tables
 
 __all__ = ["apply_entries", "stamped"]
+
+_KEY_SYSTEM = "urn:condor:idem"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,11 +109,43 @@ def _check(tables: Tables, written: Sequence[tuple[_Placed, Resource]], in_bundl
     }
     known = in_bundle | tables.versions(mentioned).keys()
     issues: list[Issue] = []
+    seen: set[tuple[str, str]] = set()
     for item, resource in written:
         before = None if item.before is None else item.before.resource()
         issues.extend(check_in_record(resource, before=before, known=known, entry=item.entry.index))
+        issues.extend(_taken_keys(tables, item, resource, seen))
     if issues:
         raise ValidationRefused(tuple(issues))
+
+
+def _taken_keys(
+    tables: Tables, item: _Placed, resource: Resource, seen: set[tuple[str, str]]
+) -> Iterator[Issue]:
+    """An idempotency key names one resource of a type: two would be one write done twice."""
+    own = None if item.before is None else item.before.pk
+    for path, param, key in _keys(resource):
+        taken = (param, key) in seen
+        seen.add((param, key))
+        if taken or any(pk != own for pk in tables.holders(param, key, _KEY_SYSTEM)):
+            yield Issue(
+                path=path,
+                rule="idempotency-key",
+                message=f"{key[:80]!r} is the key of another {resource['resourceType']}: "
+                "create it on the condition that there is none (ifNoneExist)",
+                entry=item.entry.index,
+            )
+
+
+def _keys(resource: Resource) -> Iterator[tuple[str, str, str]]:
+    """(path, indexed parameter, key); a Provenance, which has no identifier, is found by its tag."""
+    resource_type = resource["resourceType"]
+    for number, identifier in enumerate(resource.get("identifier") or []):
+        if identifier.get("system") == _KEY_SYSTEM and identifier.get("value"):
+            yield f"{resource_type}.identifier[{number}]", f"{resource_type}.identifier", identifier["value"]
+    if resource_type == "Provenance":
+        for number, tag in enumerate((resource.get("meta") or {}).get("tag") or []):
+            if tag.get("system") == _KEY_SYSTEM and tag.get("code"):
+                yield f"Provenance.meta.tag[{number}]", "Provenance._tag", tag["code"]
 
 
 def stamped(resource: Resource, reference: str, version: int, now: str) -> Resource:

@@ -2,8 +2,8 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from condor_hms.demo import demo_resources
 from condor_hms.fhir.embedded import EmbeddedFhirStore
 from condor_hms.fhir.http import HttpFhirStore
 from condor_hms.fhir.port import FhirStore
+from condor_hms.fhir.postgres import PostgresFhirStore
 from tests.hms.fhir_server.process import TOKEN, started_server
 
 
@@ -28,23 +29,24 @@ def demo_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@asynccontextmanager
-async def embedded(demo_file: Path, folder: Path) -> AsyncIterator[FhirStore]:
-    path = folder / "record.db"
-    shutil.copy(demo_file, path)
-    async with EmbeddedFhirStore(path) as store:
-        yield store
+def embedded(request: pytest.FixtureRequest) -> AbstractAsyncContextManager[FhirStore]:
+    path: Path = request.getfixturevalue("tmp_path") / "record.db"
+    shutil.copy(request.getfixturevalue("demo_file"), path)
+    return EmbeddedFhirStore(path)
 
 
-@asynccontextmanager
-async def over_http(demo_file: Path, folder: Path) -> AsyncIterator[FhirStore]:
+def in_postgres(request: pytest.FixtureRequest) -> AbstractAsyncContextManager[FhirStore]:
+    make: Callable[[], str] = request.getfixturevalue("demo_database")
+    return PostgresFhirStore(make())
+
+
+def over_http(_: pytest.FixtureRequest) -> AbstractAsyncContextManager[FhirStore]:
     """The demonstration record on a third-party server, as it was when the server started."""
-    async with HttpFhirStore(started_server().reset(), token=TOKEN) as store:
-        yield store
+    return HttpFhirStore(started_server().reset(), token=TOKEN)
 
 
 #: A further implementation joins the suite by one line here.
-FACTORIES = {"embedded": embedded, "http": over_http}
+FACTORIES = {"embedded": embedded, "postgres": in_postgres, "http": over_http}
 
 
 #: Checked before anything is sent, by the same code for every store: once is enough.
@@ -57,13 +59,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         alone = metafunc.module.__name__.rpartition(".")[2] in HERE_ALONE
         others = [] if alone else [name for name in FACTORIES if name != "embedded"]
         params = ["embedded", *(pytest.param(name, marks=pytest.mark.slow) for name in others)]
-        metafunc.parametrize("store", params, indirect=True)
+        metafunc.parametrize("opening", params, indirect=True)
 
 
 @pytest.fixture
-async def store(request: pytest.FixtureRequest, demo_file: Path, tmp_path: Path) -> AsyncIterator[FhirStore]:
+def opening(request: pytest.FixtureRequest) -> AbstractAsyncContextManager[FhirStore]:
+    """A store to open."""
+    return FACTORIES[request.param](request)
+
+
+@pytest.fixture
+async def store(opening: AbstractAsyncContextManager[FhirStore]) -> AsyncIterator[FhirStore]:
     """A store that holds the demonstration record."""
-    async with FACTORIES[request.param](demo_file, tmp_path) as opened:
+    async with opening as opened:
         yield opened
 
 

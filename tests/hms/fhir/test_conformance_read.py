@@ -3,7 +3,7 @@
 import pytest
 
 from condor_hms.fhir.port import FhirStore, NotFound, RequestRefused
-from tests.hms.fhir.support import CELECOXIB, HELEN, JOHN, MELISSA, bundle, changed, put
+from tests.hms.fhir.support import CELECOXIB, HELEN, JOHN, MELISSA, bundle, changed, flag, post, put
 
 
 async def test_a_resource_is_read_with_its_version(store: FhirStore) -> None:
@@ -181,3 +181,15 @@ async def test_what_is_returned_belongs_to_the_caller(store: FhirStore) -> None:
     """Changing a returned resource changes nothing in the record."""
     (await store.read(JOHN))["name"] = "changed"
     assert (await store.read(JOHN))["name"][0]["family"] == "Hernandez"
+
+
+async def test_what_is_too_long_to_look_for_is_kept_and_never_met_by_chance(store: FhirStore) -> None:
+    """A value that no index holds is stored whole; a question of that length is refused, not cut."""
+    long = "\N{GREEK SMALL LETTER OMEGA}" * 3000
+    made = await store.transact(bundle(post(flag(identifier=[{"system": "urn:test", "value": long}]))))
+    stored = await store.read(made.outcomes[0].reference)
+    assert stored["identifier"][0]["value"] == long
+    assert await store.search("Flag", {"identifier": f"urn:test|{long[:200]}"}) == []
+    for bad in (long, "a\0b", "a\nb"):
+        with pytest.raises(RequestRefused, match=r"Flag\?identifier: a value has at most 250 characters"):
+            await store.search("Flag", {"identifier": f"urn:test|{bad}"})

@@ -105,12 +105,14 @@ async def test_an_update_says_what_it_was_made_from(store: FhirStore) -> None:
 
 
 async def test_an_ambiguous_condition_is_refused(store: FhirStore) -> None:
-    """Two resources with one key: nobody can say which is meant."""
+    """Two resources with one identifier: nobody can say which is meant."""
     for _ in range(2):
-        await store.transact(bundle(post(allergy(identifier=[{"system": IDEM, "value": "twice"}]))))
+        await store.transact(bundle(post(allergy(identifier=[{"system": "urn:test", "value": "twice"}]))))
     before = await everything(store)
+    third = post(allergy())
+    third["request"]["ifNoneExist"] = "identifier=urn:test|twice"
     with pytest.raises(DuplicateMatch, match="matches 2 resources") as refused:
-        await store.transact(bundle(post(allergy(), "twice")))
+        await store.transact(bundle(third))
     assert len(refused.value.matches) == 2
     assert await everything(store) == before
 
