@@ -113,7 +113,10 @@ def exact_word(value: object) -> str | None:
     Decided by the real type alone: no ``__class__``, ``__eq__`` or ``__hash__`` of a foreign object
     is asked.
     """
-    return str.__str__(value) if issubclass(type(value), str) else None
+    kind = type(value)
+    if kind is str:
+        return value  # type: ignore[return-value]
+    return str.__str__(value) if issubclass(kind, str) else None
 
 
 def kind_of(value: object) -> str:

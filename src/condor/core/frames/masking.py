@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,18 +30,39 @@ _SAID = re.compile(
 _IN_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]{0,31}://[^\s/:@]{0,256}:)[^\s/]{1,1024}@", re.IGNORECASE)
 
 
+#: Keys come again and again; a longer one is kept by nobody.
+_KEPT_CHARS_MAX = 64
+#: Values in which nothing can stand that is to be hidden.
+_BARE = frozenset({int, float, bool, type(None)})
+
+
 def masked(value: Json) -> Json:
     """``value`` with every member whose key names a secret replaced, at any depth, and secrets in texts."""
-    if isinstance(value, str):
-        return masked_text(value)
-    if isinstance(value, Mapping):
+    # By the real type first: a snapshot has a hundred values, and most are plain.
+    kind = type(value)
+    if kind in _BARE:
+        return value
+    if kind is str or isinstance(value, str):
+        return masked_text(value)  # type: ignore[arg-type]
+    if kind is dict or isinstance(value, Mapping):
         return {
-            key: MASK if isinstance(key, str) and _SECRET.search(key) and item is not None else masked(item)
-            for key, item in value.items()
+            key: MASK if item is not None and _names_secret(key) else masked(item)
+            for key, item in value.items()  # type: ignore[union-attr]
         }
-    if isinstance(value, list | tuple):
-        return [masked(item) for item in value]
+    if kind is list or isinstance(value, list | tuple):
+        return [masked(item) for item in value]  # type: ignore[union-attr]
     return value
+
+
+def _names_secret(key: object) -> bool:
+    if not isinstance(key, str):
+        return False
+    return _says_secret(key) if len(key) <= _KEPT_CHARS_MAX else _SECRET.search(key) is not None
+
+
+@lru_cache(maxsize=4096)
+def _says_secret(key: str) -> bool:
+    return _SECRET.search(key) is not None
 
 
 def masked_text(text: str) -> str:

@@ -150,7 +150,12 @@ def _scan(value: object, depth: int) -> bool:
 def names_verb(key: object) -> bool:
     """Whether an argument of this name says what a call does."""
     word = exact_word(key)
-    return word is not None and letters_of(word) in _VERB_KEYS
+    return word is not None and _is_verb_key(word)
+
+
+@lru_cache(maxsize=4096)
+def _is_verb_key(key: str) -> bool:
+    return letters_of(key) in _VERB_KEYS
 
 
 def is_harmless_verb(value: object) -> bool:
