@@ -96,6 +96,14 @@ export class Person {
 
 export const openCard = (run) => run.suspensions.find((card) => card.status === "pending");
 
+/** Go to another page of the console without loading it anew, as its own links do. */
+export async function visit(page, path) {
+  await page.evaluate((path) => {
+    history.pushState(null, "", path);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, path);
+}
+
 /** Ask in the page's own composer; the card that comes. */
 export async function ask(page, text) {
   await page.goto(`${base}/`);

@@ -115,6 +115,14 @@ async def test_the_main_job_in_a_browser(tmp_path: Path, chromium: str) -> None:
 
 
 @pytest.mark.slow
+async def test_a_card_of_each_area_and_the_builder(tmp_path: Path, chromium: str) -> None:
+    """What the record and the policy say stands on every card; what an admin lays on a tool holds."""
+    async with open_house(tmp_path / "home", mode="demo", pack=PACK) as house:
+        await drive(house, "areas.test.js", chromium)
+        await drive(house, "builder.test.js", chromium)
+
+
+@pytest.mark.slow
 async def test_everything_a_card_can_hold(tmp_path: Path, chromium: str) -> None:
     """Every hint of a form, unknown outcomes, a stand-in, hostile and hidden text, a broken connection."""
     async with open_house(tmp_path / "home", pack=OddPack()) as house:

@@ -26,6 +26,7 @@ async def test_a_kernel_is_laid_told_and_replaced(house: House) -> None:
     assert (moved.status_code, moved.json()["code"]) == (409, "kernel_moved")
     [told] = (await admin.get("/api/admin/tool-kernels")).json()
     assert told["revisions"][0]["reason"] == "four eyes"
+    assert told["declared"]["requesterExcluded"] is False
     refund = next(t for t in (await admin.get("/api/tools")).json() if t["name"] == "shop.refund")
     assert refund["requesterExcluded"] is True
 

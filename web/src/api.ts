@@ -93,6 +93,10 @@ export async function post<T = unknown>(path: string, body: Json): Promise<T> {
   return (response.status === 204 ? null : await response.json()) as T;
 }
 
+export async function put<T = unknown>(path: string, body: Json): Promise<T> {
+  return (await (await ask("PUT", path, body)).json()) as T;
+}
+
 export async function remove(path: string): Promise<void> {
   await ask("DELETE", path);
 }

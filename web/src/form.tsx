@@ -3,7 +3,7 @@
 
 import { Validator } from "@cfworker/json-schema";
 import { Button, Checkbox, NativeSelect, Radio, Textarea, TextInput } from "@mantine/core";
-import { useId, useRef, useState, type FormEvent } from "react";
+import { useId, useRef, useState, type FormEvent, type ReactNode } from "react";
 import { dayInWords } from "./moments";
 import { Lookup } from "./lookup";
 import { visible } from "./visible";
@@ -23,6 +23,8 @@ export function SchemaForm({
   submit,
   send,
   before,
+  initial,
+  beside,
 }: {
   schema: FormSchema;
   ui?: UiSchema;
@@ -31,9 +33,13 @@ export function SchemaForm({
   send: (answer: JsonObject) => void;
   /** The values that are changed, where there are some; only what differs is sent. */
   before?: JsonObject;
+  /** The values that stand there at first; all of them are sent. */
+  initial?: JsonObject;
+  /** What stands beside the button. */
+  beside?: ReactNode;
 }) {
   const fields = Object.entries(schema.properties);
-  const [first] = useState(() => Object.fromEntries(fields.map(([name, shape]) => [name, rawOf(before?.[name], shape)])));
+  const [first] = useState(() => Object.fromEntries(fields.map(([name, shape]) => [name, rawOf((before ?? initial)?.[name], shape)])));
   const [raw, setRaw] = useState<{ [name: string]: Raw }>(first);
   const [faults, setFaults] = useState<{ [name: string]: string }>({});
   const form = useRef<HTMLFormElement>(null);
@@ -88,9 +94,12 @@ export function SchemaForm({
           {faults[""] ?? words.form.check}
         </p>
       )}
-      <Button type="submit" loading={busy}>
-        {submit}
-      </Button>
+      <div className="row">
+        <Button type="submit" loading={busy}>
+          {submit}
+        </Button>
+        {beside}
+      </div>
     </form>
   );
 }
@@ -195,6 +204,7 @@ function hintOf(shape: FieldShape): string | undefined {
   const least = shape.minimum ?? shape.formatMinimum;
   const most = shape.maximum ?? shape.formatMaximum;
   const said = [
+    shape.description === undefined ? "" : visible(shape.description),
     least === undefined ? "" : words.form.from(shown(least)),
     most === undefined ? "" : words.form.to(shown(most)),
     shape.type === "array" ? words.form.oneALine : "",

@@ -17,6 +17,7 @@ const routes = [
   createRoute({ ...at("/runs/$runId"), component: lazyRouteComponent(() => import("./run"), "RunPage") }),
   createRoute({ ...at("/audit"), component: lazyRouteComponent(() => import("./audit"), "AuditPage") }),
   createRoute({ ...at("/policy"), component: lazyRouteComponent(() => import("./policy"), "PolicyPage") }),
+  createRoute({ ...at("/builder"), component: lazyRouteComponent(() => import("./builder"), "BuilderPage") }),
 ] as const;
 
 export const router = createRouter({ routeTree: root.addChildren(routes), defaultErrorComponent: Broken, scrollRestoration: true });

@@ -2,10 +2,13 @@
 
 import { QueryClient, queryOptions, useQuery, type UseQueryResult } from "@tanstack/react-query";
 import { get, getAll, Problem } from "./api";
-import type { Card, Me, Rule, RunSnapshot, Tool } from "./wire";
+import type { Card, Kernel, Me, Rule, RunSnapshot, Tool } from "./wire";
 
 /** Cards that an inbox draws at most. */
 export const CARDS_MAX = 2_000;
+
+/** Milliseconds for which tools are taken as they were read: an admin may lay a kernel on one. */
+const TOOLS_STALE_MS = 30_000;
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -21,7 +24,10 @@ export const queryClient = new QueryClient({
 
 export const meQuery = queryOptions({ queryKey: ["me"], queryFn: () => get<Me>("/session"), staleTime: 0, refetchOnWindowFocus: true });
 export const rulesQuery = queryOptions({ queryKey: ["rules"], queryFn: () => get<Rule[]>("/policy/rules"), staleTime: Infinity });
-export const toolsQuery = queryOptions({ queryKey: ["tools"], queryFn: () => get<Tool[]>("/tools"), staleTime: Infinity });
+export const toolsQuery = queryOptions({ queryKey: ["tools"], queryFn: () => get<Tool[]>("/tools"), staleTime: TOOLS_STALE_MS });
+export const kernelsQuery = queryOptions({ queryKey: ["kernels"], queryFn: () => get<Kernel[]>("/admin/tool-kernels") });
+export const kernelQuery = (tool: string) =>
+  queryOptions({ queryKey: ["kernel", tool], queryFn: () => get<Kernel>(`/admin/tool-kernels/${encodeURIComponent(tool)}`) });
 /** Every card that waits, or those that the server picks. */
 export const pickedQuery = (picked: { [name: string]: string }) => {
   const query = new URLSearchParams({ status: "pending", limit: "200", ...picked }).toString();
@@ -38,6 +44,12 @@ export function useMe(): Me {
   if (data === undefined) throw new Error("drawn only for who is signed in");
   return data;
 }
+
+/** Whoever works on this machine without a name of their own. */
+const LOCAL = "local";
+/** Who may lay kernels on tools, and who may look at them; the server asks again. */
+export const laysKernels = (me: Me) => me.principal === LOCAL || me.roles.includes("admin");
+export const looksAtBuilder = (me: Me) => laysKernels(me) || me.roles.includes("auditor");
 
 /** What tools are called, by their names. */
 export function useToolTitles(): (name: string | null | undefined) => string {

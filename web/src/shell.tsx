@@ -7,7 +7,7 @@ import { useEffect, useRef } from "react";
 import { get } from "./api";
 import { useStanding } from "./live";
 import { Chip, Fault, Seen } from "./parts";
-import { inboxQuery, meQuery, queryClient, useMe } from "./queries";
+import { inboxQuery, looksAtBuilder, meQuery, queryClient, useMe } from "./queries";
 import { SignInForm, signOut, type Somebody } from "./sign-in";
 import { words } from "./words";
 
@@ -42,6 +42,7 @@ export function Shell() {
           <Link to="/runs">{words.nav.runs}</Link>
           <Link to="/audit">{words.nav.audit}</Link>
           <Link to="/policy">{words.nav.policy}</Link>
+          {looksAtBuilder(me) && <Link to="/builder">{words.nav.builder}</Link>}
         </nav>
         <div className="shell-end">
           <Standing />

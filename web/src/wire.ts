@@ -48,6 +48,7 @@ export interface Evidence {
 
 export interface FieldShape {
   title?: string;
+  description?: string;
   type?: string;
   format?: string;
   oneOf?: { const: Json; title?: string }[];
@@ -214,6 +215,52 @@ export interface Verdicts {
   runs: number;
   rows: number;
   bad: { runId: string; firstBadSeq: number | null; what: string; message: string }[];
+}
+
+/** What is laid on a tool. */
+export type KernelLaid = {
+  hitlTier: "high" | null;
+  approverRoles: string[] | null;
+  requesterExcluded: boolean;
+};
+
+export interface Kernel {
+  tool: string;
+  rev: number;
+  kernel: KernelLaid;
+  isRegistered: boolean;
+  /** The tool as its author declared it. */
+  declared: Tool | null;
+  revisions: { rev: number; at: string; by: string; reason: string; kernel: KernelLaid; hash: string }[];
+}
+
+/** The verdict on a call of one op under one autonomy, as it is and as it would be. */
+export interface Effect {
+  op: string | null;
+  autonomy: string;
+  now: Explained;
+  then: Explained;
+}
+
+/** A message processor as the catalog displays it. */
+export interface Processor {
+  id: string;
+  title: string;
+  description: string;
+  limits: string;
+  stages: string[];
+  configurationSchema: { properties: { [name: string]: FieldShape & { default?: Json; enum?: Json[] } }; required?: string[] };
+  /** What the server was started with; null: it is off. */
+  configuration: JsonObject | null;
+}
+
+export interface CheckedSetting {
+  setting: string;
+  value: string;
+  line: string;
+  input: string[];
+  output: string[];
+  isInForce: boolean;
 }
 
 export interface Seals {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from condor.core.errors import NotAllowed, RefusedInput, UnknownId
 from condor.core.run import LOCAL_PERSON
 from condor.ports.clock import timestamp
-from condor.tools.explain import explain_change
+from condor.tools.explain import explain_change, tool_json
 from condor.tools.kernels import (
     NO_KERNEL,
     check_tightens,
@@ -48,7 +48,7 @@ class KernelDesk:
         return [self._told(tool, rows) for tool in sorted({row.tool for row in rows})]
 
     async def one(self, tool: str) -> dict[str, Json]:
-        """What is laid on a tool, its revisions, and the tool as it is with it.
+        """What is laid on a tool, its revisions, and the tool as its author declared it.
 
         Raises:
             UnknownId: no such tool.
@@ -118,12 +118,13 @@ class KernelDesk:
 
     def _told(self, tool: str, rows: Sequence[KernelRow]) -> dict[str, Json]:
         own = [row for row in rows if row.tool == tool]
-        kernel = in_force(own).get(tool, NO_KERNEL)
+        kernel, declared = in_force(own).get(tool, NO_KERNEL), self._toolbox.declared(tool)
         return {
             "tool": tool,
             "rev": len(own),
             "kernel": kernel.to_json(),
-            "isRegistered": self._toolbox.declared(tool) is not None,
+            "isRegistered": declared is not None,
+            "declared": None if declared is None else tool_json(declared),
             "revisions": [revision_json(row) for row in own],
         }
 

@@ -32,6 +32,7 @@ PAGES: Final = (
     "/runs/{run_id}",
     "/audit",
     "/policy",
+    "/builder",
 )
 
 _FOR_EVER: Final = "public, max-age=31536000, immutable"

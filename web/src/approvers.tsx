@@ -1,0 +1,92 @@
+// Who may approve what: every tool that changes something against every role, kernels included.
+
+import { NativeSelect } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { areaOf } from "./kernels";
+import { Chip, Fault, Section, Seen, Waiting } from "./parts";
+import { rulesQuery, toolsQuery } from "./queries";
+import { visibleWord } from "./visible";
+import { words } from "./words";
+import type { Rule, Tool } from "./wire";
+
+const said = words.builder;
+/** Roles that answer no card, whatever a tool names. */
+const DECIDES_NOTHING: ReadonlySet<string> = new Set(["admin", "auditor"]);
+
+export function Approvers() {
+  const tools = useQuery(toolsQuery);
+  const rules = useQuery(rulesQuery);
+  const [area, setArea] = useState("");
+  if (tools.isPending || rules.isPending) return <Waiting />;
+  if (tools.isError) return <Fault fault={tools.error} retry={() => void tools.refetch()} />;
+  if (rules.isError) return <Fault fault={rules.error} retry={() => void rules.refetch()} />;
+  const writes = tools.data.filter((tool) => tool.policyClass !== "read");
+  const roles = [...new Set(writes.flatMap((tool) => [...tool.roles, ...tool.approverRoles]))].sort();
+  const areas = [...new Set(writes.map(areaOf))].sort();
+  const shown = writes.filter((tool) => area === "" || areaOf(tool) === area).sort((one, other) => (one.name < other.name ? -1 : 1));
+  return (
+    <Section title={said.who} level={2}>
+      <p className="dim">{said.whoAbout}</p>
+      <NativeSelect className="tool-choice" label={words.policy.area} value={area} onChange={(event) => setArea(event.currentTarget.value)} data={[{ value: "", label: words.inbox.any }, ...areas]} />
+      <div className="scroll-x" tabIndex={0} role="region" aria-label={said.who}>
+        <table className="approvers">
+          <thead>
+            <tr>
+              <th scope="col">{said.tool}</th>
+              <th scope="col">{said.asks}</th>
+              {roles.map((role) => (
+                <th key={role} scope="col" className="role">
+                  {visibleWord(role)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {shown.map((tool) => (
+              <tr key={tool.name}>
+                <th scope="row">
+                  <Seen text={tool.title} />
+                  <br />
+                  <code className="dim">{visibleWord(tool.name)}</code>
+                  {tool.requesterExcluded && (
+                    <>
+                      <br />
+                      <Chip tone="info">{said.excludes}</Chip>
+                    </>
+                  )}
+                </th>
+                <td>{asksAlways(tool, rules.data) ? said.always : said.supervised}</td>
+                {roles.map((role) => (
+                  <td key={role} className="role">
+                    <Mark tool={tool} role={role} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Section>
+  );
+}
+
+/** Whether no rule of the matrix lets a plain call of this tool run by itself. */
+function asksAlways(tool: Tool, rules: Rule[]): boolean {
+  const tier = tool.hitlTier ?? "high";
+  return !rules.some((rule) => rule.decision === "allow" && rule.policyClass === tool.policyClass && (rule.effectiveTier ?? tier) === tier);
+}
+
+function Mark({ tool, role }: { tool: Tool; role: string }) {
+  const takes = (roles: string[]) => roles.length === 0 || roles.includes(role);
+  const approves = takes(tool.approverRoles.length > 0 ? tool.approverRoles : tool.roles) && !DECIDES_NOTHING.has(role);
+  const calls = takes(tool.roles);
+  if (!approves && !calls) return <span className="sr-only">{said.neither}</span>;
+  return (
+    <>
+      {approves && <Chip tone="good">{said.approves}</Chip>}
+      {approves && calls && " "}
+      {calls && <Chip>{said.calls}</Chip>}
+    </>
+  );
+}
