@@ -1,4 +1,4 @@
-"""The hospital as a pack: an embedded record with its tools, its planner and its staff.
+"""The hospital as a pack: a record with its tools, its planner and its staff.
 
 Law: importing this module is cheap, because every command of Condor looks at every pack. The record, FHIR
 validation and the tools are loaded when the pack is opened.
@@ -7,18 +7,15 @@ validation and the tools are loaded when the pack is opened.
 from __future__ import annotations
 
 import datetime
-import os
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from condor import OpenedPack, PackSetup, Principal
-    from condor_hms.fhir.embedded import EmbeddedFhirStore
-    from condor_hms.fhir.port import FhirStore
-    from condor_hms.outbox import Channel
+    from condor_hms.opening import OpenedRecord
 
 __all__ = ["PACK", "HospitalPack"]
 
@@ -39,12 +36,10 @@ _FAULT_SCENES = (
         "The lab interface is down: nothing was ordered, so a task is left, and nobody is told “ordered”.",
     ),
 )
-#: The one resource that tells whether the demonstration record was loaded.
-_DEMO_MARKER = "Organization/hms-demo-hospital"
 
 
 class HospitalPack:
-    """Tools over a FHIR R4 record that is a file in the home."""
+    """Tools over a FHIR R4 record: a file in the home, a PostgreSQL database, or a FHIR server."""
 
     #: Its name and its folder in the home.
     name = "hms"
@@ -52,7 +47,7 @@ class HospitalPack:
     has_demo = True
 
     def open(self, setup: PackSetup) -> AbstractAsyncContextManager[OpenedPack]:
-        """Open the record in ``setup.home`` for the life of a process.
+        """Open the record for the life of a process; see ``condor_hms.opening``.
 
         Demonstration data is loaded at first use when ``setup.demo``; a record that holds anything else is
         left as it is. With ``read_only`` nothing is made: a home without a record has tools that say so.
@@ -65,130 +60,36 @@ PACK = HospitalPack()
 
 @asynccontextmanager
 async def _opened(setup: PackSetup) -> AsyncIterator[OpenedPack]:
-    from condor_hms.fhir.embedded import EmbeddedFhirStore
+    from condor_hms.opening import open_record
 
-    def open_store(path: Path) -> EmbeddedFhirStore:
-        return EmbeddedFhirStore(path, faults=setup.faults)
-
-    base_url = os.environ.get("CONDOR_FHIR_BASE_URL", "").strip()
-    if base_url:
-        async with _server(base_url, read_only=setup.read_only) as server:
-            if not setup.read_only:
-                (setup.home / "hms").mkdir(mode=0o700, parents=True, exist_ok=True)
-            said = f"the record is the FHIR server {base_url}"
-            yield _pack_of(server, setup.home, demo=setup.demo, notes=(said,))
-        return
-    path = setup.home / "hms" / "fhir.db"
-    if setup.read_only:
-        from condor_hms.catalogue.read_only import ReadOnlyRecord
-
-        looked_at = ReadOnlyRecord(path, open_store)
-        try:
-            yield _pack_of(looked_at, setup.home, demo=setup.demo, notes=())
-        finally:
-            looked_at.close()
-        return
-    lost = _was_taken_away(setup.home, path)
-    store = _open(path, open_store)
-    try:
-        demo, notes = await _made(store, path, wanted=setup.demo)
-        waiting = await _sent(store, path.parent)
-        yield _pack_of(store, setup.home, demo=demo, notes=(*notes, *lost, *waiting))
-    finally:
-        store.close()
+    async with open_record(setup) as record:
+        yield _pack_of(record, setup.home, is_served=record.is_own and not setup.read_only)
 
 
-@asynccontextmanager
-async def _server(base_url: str, *, read_only: bool) -> AsyncIterator[FhirStore]:
-    """A FHIR server in place of the file; what waits in its outbox is another process's."""
-    from condor import CondorError
-    from condor_hms.fhir.errors import FhirError
-    from condor_hms.fhir.http import HttpFhirStore
+def _pack_of(record: OpenedRecord, home: Path, *, is_served: bool) -> OpenedPack:
+    """What the pack brings.
 
-    token = os.environ.get("CONDOR_FHIR_TOKEN", "").strip() or None
-    try:
-        store = HttpFhirStore(base_url, token=token, read_only=read_only)
-    except FhirError as error:
-        raise CondorError(f"CONDOR_FHIR_BASE_URL: {error}", code="environment") from error
-    async with store:
-        yield store
-
-
-def _was_taken_away(home: Path, path: Path) -> tuple[str, ...]:
-    """What to tell where a record stood beside the run log, and is gone.
-
-    The folder of the record is made with it, so a folder without it once held it.
+    Args:
+        is_served: other software reads the record at ``/fhir``. A FHIR server is asked by itself: through
+            this one everybody would read with the token of Condor.
     """
-    if path.exists() or not path.parent.exists() or not (home / "condor.db").exists():
-        return ()
-    return (
-        f"the record {path} was not there and was made anew: what earlier runs wrote is gone from the "
-        "record, and their history in condor.db speaks of entries that it no longer holds",
-    )
-
-
-def _open(path: Path, open_store: Callable[[Path], EmbeddedFhirStore]) -> EmbeddedFhirStore:
-    """Open or make the file; what is in the way is said as a matter of the environment."""
-    from condor import CondorError
-    from condor_hms.fhir.errors import FhirError
-
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return open_store(path)
-    except (OSError, FhirError) as error:
-        raise CondorError(
-            f"the record {path} cannot be opened: {error}; restore it from a backup, or name another home",
-            code="environment",
-        ) from error
-
-
-async def _made(store: EmbeddedFhirStore, path: Path, *, wanted: bool) -> tuple[bool, tuple[str, ...]]:
-    """Load demonstration data where it is wanted and may be; whether it is there, and what to tell."""
-    from condor_hms.demo import load_demo
-
-    if (await store.versions([_DEMO_MARKER]))[_DEMO_MARKER] is not None:
-        return True, ()
-    if not wanted:
-        return False, ()
-    if await store.search("Patient", {"_count": "1"}):
-        return False, (f"the record {path} holds other data: no demonstration data was added",)
-    count = await load_demo(store)
-    return True, (f"made the demonstration hospital ({count:,} synthetic resources) in {path}",)
-
-
-def _channels(folder: Path) -> dict[str, Channel]:
-    """Who carries messages: here a log, for nobody is written to from a demonstration."""
-    from condor_hms.catalogue.contacts import CHANNELS
-    from condor_hms.outbox import LogChannel
-
-    return dict.fromkeys(CHANNELS, LogChannel(folder / "outbox.log"))
-
-
-async def _sent(store: EmbeddedFhirStore, folder: Path) -> tuple[str, ...]:
-    """Deliver what an earlier process left in the outbox."""
-    from condor_hms.outbox import Outbox
-
-    count = await Outbox(store, _channels(folder)).deliver_waiting()
-    return (f"sent {count} messages that an earlier run left in the outbox",) if count else ()
-
-
-def _pack_of(fhir: FhirStore, home: Path, *, demo: bool, notes: tuple[str, ...]) -> OpenedPack:
     from condor import OpenedPack
     from condor.ports.packs import FaultScene
     from condor_hms.alerts import demo_rules
     from condor_hms.catalogue import Hospital, hospital_tools
+    from condor_hms.facade import RecordFacade
     from condor_hms.playbook import PlaybookPlanner
 
-    today = _demo_day() if demo else None
+    today = _demo_day() if record.demo else None
     day = today or datetime.datetime.now(datetime.UTC).astimezone().date()
     people = _principals()
     return OpenedPack(
         tools=hospital_tools(
             Hospital(
-                fhir=fhir,
+                fhir=record.fhir,
                 rules=demo_rules(),
                 today=day,
-                channels=_channels(home / "hms"),
+                channels=record.channels,
                 reports=home / "hms" / "reports",
             )
         ),
@@ -201,7 +102,8 @@ def _pack_of(fhir: FhirStore, home: Path, *, demo: bool, notes: tuple[str, ...])
             FaultScene(request=request, faults=(fault,), about=about)
             for request, fault, about in _FAULT_SCENES
         ],
-        notes=notes,
+        mounts=[RecordFacade(record.fhir)] if is_served else [],
+        notes=record.notes,
     )
 
 

@@ -36,7 +36,7 @@ def token_command() -> None:
     type=utf8,
     multiple=True,
     metavar="SCOPE",
-    help="runs:read, runs:start, runs:stop or policy:read.  [default: runs:read, runs:start]",
+    help="runs:read, runs:start, runs:stop, policy:read or record:read.  [default: runs:read, runs:start]",
 )
 @click.option("--days", type=click.IntRange(1, 365), default=30, show_default=True, help="Until it expires.")
 @home_option

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from condor.core.policy import ToolDescriptor
     from condor.core.run import Principal
     from condor.ports.model import Planner
+    from condor.ports.mounts import Mount, RunView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,9 @@ class PackSetup:
     #: Open without writing anything: the caller only reads.
     read_only: bool = False
     faults: Faults = no_faults
+    #: The run log's database as it was given to ``Condor`` (``""``: a file in the home); None: as the setting
+    #: says. It may hold a password: it is shown to nobody. Where it is shared, so is what a pack keeps.
+    database_url: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,10 @@ class OpenedPack:
     demo_request: str | None = None
     #: What it shows of tools that go wrong.
     fault_scenes: Sequence[FaultScene] = ()
+    #: What it serves beside the API, to read.
+    mounts: Sequence[Mount] = ()
+    #: Forms that a run can be exported in.
+    views: Sequence[RunView] = ()
     #: Lines to tell the person who opened it (for example that demo data was made).
     notes: Sequence[str] = field(default_factory=tuple)
 

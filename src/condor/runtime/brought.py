@@ -1,13 +1,14 @@
-"""What the opened packs bring beside tools: people, and a request that shows what they are for."""
+"""What the opened packs bring beside tools: people, a request to show, and what they serve and export."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from condor.core.run import Principal
+    from condor.ports.mounts import Mount, RunView
     from condor.ports.packs import OpenedPack
 
 
@@ -35,3 +36,13 @@ class Brought:
     def notes(self) -> Sequence[str]:
         """What the packs want to be told to the person who opened them."""
         return [note for pack in self._opened for note in pack.notes]
+
+    @property
+    def mounts(self) -> Sequence[Mount]:
+        """What the packs serve beside the API."""
+        return [mount for pack in self._opened for mount in pack.mounts]
+
+    @property
+    def views(self) -> Mapping[str, RunView]:
+        """The forms that a run can be exported in, by name."""
+        return {view.form: view for pack in self._opened for view in pack.views}

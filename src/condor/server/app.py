@@ -28,6 +28,7 @@ from condor.server.routes import (
     health,
     kernels,
     live,
+    mounts,
     policy,
     runs,
     session,
@@ -102,13 +103,14 @@ def create_app(
     # Where AG-UI clients look for it.
     app.include_router(agui.router, include_in_schema=False)
     app.include_router(health.router)
+    app.router.routes.extend(mounts.mount_routes(condor.mounts))
     app.include_router(console_router(BUILT))
 
     @app.get("/openapi.json", include_in_schema=False)
     async def openapi(_: SignedIn) -> Response:
         return json_answer(app.openapi())
 
-    app.add_middleware(Guard, site=edge.site, metrics=edge.metrics)
+    app.add_middleware(Guard, site=edge.site, metrics=edge.metrics, mounts=tuple(condor.mounts))
     return app
 
 

@@ -18,9 +18,12 @@ from condor.core.errors import CondorError
 from condor.server.problems import PROBLEMS, Refused, problem, problem_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from condor.ports.mounts import Mount
     from condor.server.metrics import Metrics
     from condor.server.site import Site
 
@@ -64,9 +67,14 @@ _HEADERS: Final = {
 class Guard:
     """The outermost layer."""
 
-    def __init__(self, app: ASGIApp, *, site: Site, metrics: Metrics) -> None:
-        """Guard an application."""
+    def __init__(self, app: ASGIApp, *, site: Site, metrics: Metrics, mounts: Sequence[Mount] = ()) -> None:
+        """Guard an application.
+
+        Args:
+            mounts: what packs serve; some names of their queries mean something else there.
+        """
         self._app, self._site, self._metrics = app, site, metrics
+        self._mounts = tuple(mounts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass one request, or refuse it."""
@@ -98,7 +106,8 @@ class Guard:
         if scope["path"] not in _ANY_HOST and not self._site.answers_to(headers.get("host", "")):
             raise Refused("unknown_host")
         query = scope.get("query_string", b"").decode("latin-1")
-        if any(name.lower() in _SECRET_NAMES for name, _ in parse_qsl(query, keep_blank_values=True)):
+        secret = _SECRET_NAMES - self._plain_names(scope["path"])
+        if any(name.lower() in secret for name, _ in parse_qsl(query, keep_blank_values=True)):
             raise Refused("secret_in_url")
         origin = headers.get("origin")
         fetched_from = headers.get("sec-fetch-site", "none")
@@ -106,6 +115,11 @@ class Guard:
             raise Refused("foreign_origin")
         if scope["method"] not in SAFE_METHODS and fetched_from not in ("none", "same-origin"):
             raise Refused("foreign_origin")
+
+    def _plain_names(self, path: str) -> frozenset[str]:
+        """Names of a mount's queries that are no secrets there."""
+        first = "/" + path.removeprefix("/").partition("/")[0]
+        return frozenset().union(*(mount.query_names for mount in self._mounts if mount.path == first))
 
     def _dress(self, headers: MutableHeaders) -> None:
         for name, value in _HEADERS.items():

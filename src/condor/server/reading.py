@@ -33,7 +33,7 @@ async def read_json(request: Request) -> object:
         Refused, RefusedInput: it is no such thing; see their codes.
     """
     _check_type(request.headers.get("content-type", ""))
-    return read_strict_json(await _read_bytes(request))
+    return read_strict_json(await read_bytes(request))
 
 
 async def read_model(request: Request, model: type[_Model]) -> _Model:
@@ -66,7 +66,12 @@ def _check_type(given: str) -> None:
         raise Refused("not_json")
 
 
-async def _read_bytes(request: Request) -> bytes:
+async def read_bytes(request: Request) -> bytes:
+    """The body, bounded in bytes and time.
+
+    Raises:
+        Refused: ``too_large`` or ``too_slow``.
+    """
     told = request.headers.get("content-length")
     if told is not None and (not told.isdigit() or int(told) > BODY_BYTES_MAX):
         raise Refused("too_large", f"the body has more than {BODY_BYTES_MAX} bytes")
@@ -99,4 +104,4 @@ def whole_number(text: str, *, name: str, most: int, least: int = 1) -> int:
     return int(text)
 
 
-__all__ = ["BODY_S_MAX", "read_json", "read_model", "valid", "whole_number"]
+__all__ = ["BODY_S_MAX", "read_bytes", "read_json", "read_model", "valid", "whole_number"]

@@ -6,6 +6,7 @@ One tree, split by whose fault it is::
     ├── RequestRefused      the request itself is wrong: a bare id, an unknown search parameter, a DELETE
     ├── ValidationRefused   the request is right but a resource in it is not: issues with element paths
     ├── NotFound            the reference is well formed but no such resource (or version) is kept
+    │   └── Gone            it was, and was deleted; only another server says so
     ├── VersionConflict     the resource moved since the version the caller saw
     ├── DuplicateMatch      a conditional create matches more than one resource: nobody can say which is meant
     └── Unavailable         the store could not answer; whether a write was applied is NOT known
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 __all__ = [
     "DuplicateMatch",
     "FhirError",
+    "Gone",
     "Issue",
     "NotFound",
     "RequestRefused",
@@ -83,6 +85,10 @@ class NotFound(FhirError):
         self.version = version
         what = reference if version is None else f"{reference} version {version!r}"
         super().__init__(f"{what} is not in the record: check the reference")
+
+
+class Gone(NotFound):
+    """It was there and was deleted; unlike `NotFound` the server knows of it. Nothing here ever deletes."""
 
 
 class VersionConflict(FhirError):

@@ -19,6 +19,7 @@ from condor_hms.fhir.bundle import parse_bundle
 from condor_hms.fhir.errors import (
     DuplicateMatch,
     FhirError,
+    Gone,
     Issue,
     NotFound,
     RequestRefused,
@@ -229,6 +230,8 @@ class HttpFhirStore:
 
     async def _get(self, path: str, *, missing: FhirError) -> Resource:
         response = await self._send("GET", path)
+        if response.status_code == 410 and isinstance(missing, NotFound):
+            raise Gone(missing.reference, missing.version)
         if response.status_code in (404, 410):
             raise missing
         found = _resource_of(response)

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from condor_hms.fhir.errors import NotFound, RequestRefused, Unavailable, ValidationRefused, VersionConflict
+from condor_hms.fhir.errors import (
+    Gone,
+    NotFound,
+    RequestRefused,
+    Unavailable,
+    ValidationRefused,
+    VersionConflict,
+)
 from condor_hms.fhir.http import HttpFhirStore
 from tests.hms.fhir.support import MELISSA, allergy, bundle, flag, post, put
 
@@ -61,7 +68,7 @@ def outcome(text: str, **issue: Any) -> dict[str, Any]:
     ("status", "resource", "error", "said"),
     [
         (404, outcome("no"), NotFound, "Patient/pt-0612cf63eb84 is not in the record"),
-        (410, outcome("gone"), NotFound, "is not in the record"),
+        (410, outcome("gone"), Gone, "is not in the record"),
         (401, outcome("who"), RequestRefused, "check CONDOR_FHIR_TOKEN"),
         (403, outcome("no"), RequestRefused, "access is refused"),
         (400, outcome("bad"), RequestRefused, "400: bad"),

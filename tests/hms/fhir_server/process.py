@@ -49,7 +49,7 @@ class FhirServer:
 @cache
 def started_server() -> FhirServer:
     """The server of this session; skips where it cannot run, and fails where it has to (``CI``)."""
-    missing = _what_is_missing()
+    missing = what_is_missing()
     if missing and os.environ.get("CI"):
         pytest.fail(f"the FHIR server of the contract suite must run in CI: {missing}")
     if missing:
@@ -72,7 +72,7 @@ def started_server() -> FhirServer:
     return server
 
 
-def _what_is_missing() -> str:
+def what_is_missing() -> str:
     if shutil.which("node") is None:
         return "there is no node"
     if not (HERE / "node_modules" / "@medplum" / "fhir-router").is_dir():

@@ -27,6 +27,7 @@ SCOPES: Final = {
     "runs:start": "start runs, at most guarded",
     "runs:stop": "stop the runs that it started",
     "policy:read": "read the policy and the tools",
+    "record:read": "read what packs serve beside the API: the patient record at /fhir",
 }
 #: Seconds that a token lasts where nobody says: a month.
 _LIFE_S: Final = 30 * 24 * 3600.0
