@@ -142,7 +142,11 @@ class Condor(Answering, Brought, ToolShelf):
         self._store = store
         for pack in self._packs:
             setup = PackSetup(
-                home=self._home, demo=self._demo, read_only=self._read_only, faults=self._faults
+                home=self._home,
+                demo=self._demo,
+                read_only=self._read_only,
+                faults=self._faults,
+                database_url=self._url,
             )
             self._opened.append(await self._stack.enter_async_context(pack.open(setup)))
         registry = ToolRegistry(

@@ -1,9 +1,8 @@
-"""The demonstration record in PostgreSQL: loaded once, copied for each test."""
+"""The demonstration record in PostgreSQL: loaded once, put back for each test."""
 
 from __future__ import annotations
 
 import asyncio
-from itertools import count
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,37 +11,48 @@ from condor_hms.demo import demo_resources
 from condor_hms.fhir.postgres import PostgresFhirStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from condor.testing.postgres_cluster import PostgresCluster
 
 
+#: What was loaded, to put back; every loaded resource is of version 1.
+_KEEP = (
+    "CREATE SCHEMA loaded",
+    "CREATE TABLE loaded.resource AS TABLE condor_fhir.resource",
+    "CREATE TABLE loaded.search_value AS TABLE condor_fhir.search_value",
+    "CREATE INDEX ON loaded.resource (pk)",
+    "CREATE INDEX ON loaded.search_value (pk)",
+    "ANALYZE",
+)
+_PUT_BACK = """BEGIN;
+    CREATE TEMPORARY TABLE touched AS SELECT pk FROM condor_fhir.resource
+        WHERE version > 1 OR pk > (SELECT max(pk) FROM loaded.resource);
+    DELETE FROM condor_fhir.search_value WHERE pk IN (SELECT pk FROM touched);
+    DELETE FROM condor_fhir.resource WHERE pk IN (SELECT pk FROM touched);
+    INSERT INTO condor_fhir.resource OVERRIDING SYSTEM VALUE
+        SELECT * FROM loaded.resource WHERE pk IN (SELECT pk FROM touched);
+    INSERT INTO condor_fhir.search_value
+        SELECT * FROM loaded.search_value WHERE pk IN (SELECT pk FROM touched);
+    DELETE FROM condor_fhir.resource_history;
+    TRUNCATE condor_fhir.message_log RESTART IDENTITY;
+    COMMIT"""
+
+
 @pytest.fixture(scope="session")
-def _demo_template(cluster: PostgresCluster) -> str:
+def _loaded(cluster: PostgresCluster) -> str:
     cluster.sql("CREATE DATABASE demo", database="postgres")
+    url = f"{cluster.url.rpartition('/')[0]}/demo"
 
     async def fill() -> None:
-        async with PostgresFhirStore(_in_database(cluster, "demo")) as store:
+        async with PostgresFhirStore(url) as store:
             await store.load(demo_resources())
 
     asyncio.run(fill())
-    return "demo"
+    cluster.sql(*_KEEP, database="demo")
+    return url
 
 
 @pytest.fixture
-def demo_database(cluster: PostgresCluster, _demo_template: str) -> Iterator[Callable[[], str]]:
-    """Makes databases with the demonstration record, and gives their addresses; they go at the end."""
-    numbers, made = count(1), list[str]()
-
-    def make() -> str:
-        made.append(f"copy_{next(numbers)}")
-        cluster.sql(f"CREATE DATABASE {made[-1]} TEMPLATE {_demo_template}", database="postgres")
-        return _in_database(cluster, made[-1])
-
-    yield make
-    for name in made:
-        cluster.sql(f"DROP DATABASE {name} WITH (FORCE)", database="postgres")
-
-
-def _in_database(cluster: PostgresCluster, name: str) -> str:
-    return f"{cluster.url.rpartition('/')[0]}/{name}"
+def demo_database(cluster: PostgresCluster, _loaded: str) -> str:
+    """The address of a database with the demonstration record, as it was loaded."""
+    cluster.sql(_PUT_BACK, database="demo")
+    return _loaded

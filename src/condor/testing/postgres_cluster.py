@@ -58,10 +58,12 @@ max_wal_size = 1GB
 log_line_prefix = '%m [%p] '
 """
 #: Rows are removed, not tables: a schema takes a fifth of a second to make.
-_EMPTY: Final = f"""DO $do$ DECLARE name text; BEGIN
-    FOR name IN SELECT tablename FROM pg_tables
-        WHERE schemaname = '{DEFAULT_SCHEMA}' AND tablename <> 'schema_version' LOOP
-        EXECUTE format('DELETE FROM {DEFAULT_SCHEMA}.%I', name);
+#: A pack's schema is beside Condor's, and named after it.
+_EMPTY: Final = f"""DO $do$ DECLARE place text; name text; BEGIN
+    FOR place, name IN SELECT schemaname, tablename FROM pg_tables
+        WHERE (schemaname = '{DEFAULT_SCHEMA}' OR schemaname LIKE '{DEFAULT_SCHEMA}\\_%')
+        AND tablename NOT IN ('schema_version', 'record_version') LOOP
+        EXECUTE format('DELETE FROM %I.%I', place, name);
     END LOOP;
     IF to_regclass('{DEFAULT_SCHEMA}.writer') IS NOT NULL THEN
         INSERT INTO {DEFAULT_SCHEMA}.writer (writer_id) VALUES (0);

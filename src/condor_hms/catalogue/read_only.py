@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from condor_hms.fhir.errors import RequestRefused, Unavailable
+from condor_hms.fhir.errors import RequestRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
-    from condor_hms.fhir.embedded import EmbeddedFhirStore
     from condor_hms.fhir.port import Resource, SearchParams, TransactionResult
+    from condor_hms.fhir.table_store import TableStore
 
 __all__ = ["ReadOnlyRecord"]
 
@@ -19,16 +18,14 @@ __all__ = ["ReadOnlyRecord"]
 class ReadOnlyRecord:
     """A ``FhirStore`` that writes nothing, not even the file: without a record every read says so."""
 
-    def __init__(self, path: Path, opener: Callable[[Path], EmbeddedFhirStore]) -> None:
-        self._path = path
+    def __init__(self, opener: Callable[[], TableStore]) -> None:
+        """Not opened yet; ``opener`` makes nothing, and says so where there is nothing."""
         self._opener = opener
-        self._opened: EmbeddedFhirStore | None = None
+        self._opened: TableStore | None = None
 
-    def _store(self) -> EmbeddedFhirStore:
+    def _store(self) -> TableStore:
         if self._opened is None:
-            if not self._path.exists():
-                raise Unavailable("there is no record in this home yet")
-            self._opened = self._opener(self._path)
+            self._opened = self._opener()
         return self._opened
 
     def close(self) -> None:

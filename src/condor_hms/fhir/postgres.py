@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import orjson
+
 from condor_hms.fhir.postgres_tables import PostgresTables, record_address
 from condor_hms.fhir.table_store import TableStore, new_id, no_faults, utc_now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import datetime
+
+    from condor_hms.fhir.tables import Tables
 
 __all__ = ["PostgresFhirStore"]
 
@@ -47,3 +51,20 @@ class PostgresFhirStore(TableStore):
         )
         #: Where it is, for people: no password.
         self.name = address.name
+
+    async def log_message(self, key: str, body: Mapping[str, str]) -> int:
+        """Keep a message that a demonstration's carrier was given, once for its key; its number.
+
+        Raises:
+            Unavailable: it may have been kept or not; asked again, it is kept once.
+        """
+        text = orjson.dumps(body).decode()
+        return await self._writing(lambda tables: _logged(tables, key, text))
+
+
+def _logged(tables: Tables, key: str, body: str) -> int:
+    assert isinstance(tables, PostgresTables), "INVARIANT: the tables are those that were opened"
+    tables.begin()
+    number = tables.log_message(key, body)
+    tables.commit()
+    return number

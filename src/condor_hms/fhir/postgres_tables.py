@@ -59,6 +59,11 @@ _SCHEMA: Final = (
         qualifier text COLLATE "C" NOT NULL, PRIMARY KEY (param, value, pk, qualifier)
     )""",
     "CREATE INDEX search_value_by_resource ON search_value (pk, param)",
+    # What a demonstration's carrier was given.
+    """CREATE TABLE message_log (
+        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, key text COLLATE "C" NOT NULL UNIQUE,
+        body text NOT NULL
+    )""",
     # One resource of a type per key; its Provenance is found by its tag, which others carry too.
     """CREATE UNIQUE INDEX search_value_one_per_key ON search_value (param, value)
         WHERE qualifier = 'urn:condor:idem' AND (param LIKE '%.identifier' OR param = 'Provenance._tag')""",
@@ -227,6 +232,13 @@ class PostgresTables(Tables):
             self._wait(self._db.execute("ROLLBACK"))
         except self.errors:
             self._drop()
+
+    def log_message(self, key: str, body: str) -> int:
+        """Keep a message once for its key; its number."""
+        kept = self._rows("SELECT number FROM message_log WHERE key = ?", (key,))
+        sql = "INSERT INTO message_log (key, body) VALUES (?, ?) RETURNING number"
+        number: int = (kept or self._rows(sql, (key, body)))[0][0]
+        return number
 
     # -- statements --------------------------------------------------------------------------
 

@@ -134,16 +134,29 @@ def test_every_request_has_its_story() -> None:
     assert set(STORIES) == set(REQUESTS)
 
 
-@pytest.mark.parametrize("record", ["embedded", pytest.param("http", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("request_id", sorted(STORIES))
-async def test_a_request_of_the_clinic(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request_id: str, record: str
-) -> None:
-    """Its cards in their order, each answered once, and its ``close`` line; on either kind of record."""
-    story = STORIES[request_id]
-    if record == "http":
+@pytest.fixture
+def record(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The kind of record that a hospital is opened on."""
+    kind: str = request.param
+    if kind == "http":
         monkeypatch.setenv("CONDOR_FHIR_BASE_URL", started_server().reset())
         monkeypatch.setenv("CONDOR_FHIR_TOKEN", TOKEN)
+    elif kind == "postgres":
+        url: str = request.getfixturevalue("demo_database")
+        monkeypatch.setenv("CONDOR_FHIR_DATABASE_URL", url)
+    return kind
+
+
+@pytest.mark.parametrize(
+    "record",
+    ["embedded", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("postgres", "http"))],
+    indirect=True,
+)
+@pytest.mark.parametrize("request_id", sorted(STORIES))
+@pytest.mark.usefixtures("record")
+async def test_a_request_of_the_clinic(tmp_path: Path, request_id: str) -> None:
+    """Its cards in their order, each answered once, and its ``close`` line; on every kind of record."""
+    story = STORIES[request_id]
     async with open_clinic(tmp_path, story.faults) as ward:
         run = await ward.ask(request_id)
         who = ASKS[REQUESTS[request_id]["role"]]

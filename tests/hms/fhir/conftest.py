@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -36,8 +36,8 @@ def embedded(request: pytest.FixtureRequest) -> AbstractAsyncContextManager[Fhir
 
 
 def in_postgres(request: pytest.FixtureRequest) -> AbstractAsyncContextManager[FhirStore]:
-    make: Callable[[], str] = request.getfixturevalue("demo_database")
-    return PostgresFhirStore(make())
+    url: str = request.getfixturevalue("demo_database")
+    return PostgresFhirStore(url)
 
 
 def over_http(_: pytest.FixtureRequest) -> AbstractAsyncContextManager[FhirStore]:

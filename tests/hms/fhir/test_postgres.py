@@ -33,8 +33,6 @@ from tests.hms.fhir.support import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from condor.testing.postgres_cluster import PostgresCluster
 
 URN = "urn:uuid:90fc6c64-3b01-5865-ba47-0f940e790959"
@@ -68,9 +66,9 @@ async def test_many_processes_open_and_fill_one_record(cluster: PostgresCluster)
 
 
 @pytest.mark.slow
-async def test_writers_of_many_processes_make_one_of_each(demo_database: Callable[[], str]) -> None:
+async def test_writers_of_many_processes_make_one_of_each(demo_database: str) -> None:
     """Two processes' stores, many callers, one key: one allergy; one version, many changes: one wins."""
-    url = demo_database()
+    url = demo_database
     async with PostgresFhirStore(url) as one, PostgresFhirStore(url) as other:
         results = await asyncio.gather(*(store.transact(WRITE) for store in (one, other) for _ in range(10)))
         statuses = [result.outcomes[0].status for result in results]
@@ -87,10 +85,10 @@ async def test_writers_of_many_processes_make_one_of_each(demo_database: Callabl
 
 
 async def test_a_key_is_held_once_by_the_database_itself(
-    demo_database: Callable[[], str], cluster: PostgresCluster
+    demo_database: str, cluster: PostgresCluster
 ) -> None:
     """Refused with the path; and by an index, for whoever does not ask for the record's lock."""
-    url = demo_database()
+    url = demo_database
     async with PostgresFhirStore(url) as store:
         await store.transact(WRITE)
         again = post(allergy(identifier=[{"system": IDEM, "value": "k1"}]))
@@ -106,11 +104,9 @@ async def test_a_key_is_held_once_by_the_database_itself(
             sql(cluster, url, f"INSERT INTO condor_fhir.search_value VALUES {row}")
 
 
-async def test_a_lost_connection_is_made_again(
-    demo_database: Callable[[], str], cluster: PostgresCluster
-) -> None:
+async def test_a_lost_connection_is_made_again(demo_database: str, cluster: PostgresCluster) -> None:
     """Between calls nobody notices; in the middle of a write it is begun again, and done once."""
-    url = demo_database()
+    url = demo_database
     broken: list[str] = []
 
     def faults(point: str) -> None:
@@ -129,10 +125,10 @@ async def test_a_lost_connection_is_made_again(
 
 
 async def test_a_connection_lost_before_the_commit_is_no_failure(
-    demo_database: Callable[[], str], cluster: PostgresCluster, monkeypatch: pytest.MonkeyPatch
+    demo_database: str, cluster: PostgresCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The server forgot the transaction; the same work on a new connection is the first."""
-    url = demo_database()
+    url = demo_database
     async with PostgresFhirStore(url) as store:
         tables = store._write_tables
         holders = tables.holders
@@ -150,11 +146,11 @@ async def test_a_connection_lost_before_the_commit_is_no_failure(
 
 
 async def test_a_writer_that_stands_still_is_told(
-    demo_database: Callable[[], str], cluster: PostgresCluster, monkeypatch: pytest.MonkeyPatch
+    demo_database: str, cluster: PostgresCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lock is waited for so long and not longer; readers wait for nobody."""
     monkeypatch.setattr("condor_hms.fhir.postgres_tables.LOCK_WAIT_MS", 100)
-    url = demo_database()
+    url = demo_database
     async with PostgresFhirStore(url) as store:
         lock = store._write_tables._lock  # type: ignore[attr-defined]
         other = await asyncpg.connect(url)
@@ -186,9 +182,9 @@ asyncio.run(main())
 
 @pytest.mark.slow
 @pytest.mark.parametrize("point", ["fhir.before-commit", "fhir.after-commit"])
-async def test_kill_9_leaves_a_whole_record(demo_database: Callable[[], str], point: str) -> None:
+async def test_kill_9_leaves_a_whole_record(demo_database: str, point: str) -> None:
     """Killed before the commit it wrote nothing, after it everything; the lock goes with its process."""
-    url = demo_database()
+    url = demo_database
     ended = await asyncio.to_thread(
         subprocess.run,
         [sys.executable, "-c", KILLED, url, point],
@@ -220,9 +216,9 @@ async def test_what_is_in_the_way_is_told_without_a_password(cluster: PostgresCl
         PostgresFhirStore(url)
 
 
-async def test_two_records_of_one_database_are_apart(demo_database: Callable[[], str]) -> None:
+async def test_two_records_of_one_database_are_apart(demo_database: str) -> None:
     """`search_path` names another record, as it names another run log."""
-    url = demo_database()
+    url = demo_database
     async with PostgresFhirStore(f"{url}?search_path=other") as other, PostgresFhirStore(url) as store:
         assert await other.search("Patient", {}) == []
         await other.load([{"resourceType": "Patient", "id": "x"}])
