@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 
-import { ask, base, checkAccessible, close, launch, openCard, Person, readThrough } from "./browser.js";
+import { ask, base, checkAccessible, close, launch, openCard, Person, readThrough, visit } from "./browser.js";
 
 const PRESCRIBE = "Start Melissa Smith on nitrofurantoin 100 mg twice a day for 5 days for her UTI.";
 const ALLERGY = "Record a latex allergy for Melissa Smith";
@@ -211,7 +211,16 @@ describe("the demonstration hospital", () => {
 
   test("every page, in light, dark and on a phone, has no serious fault", async () => {
     const run = (await okafor.api("/runs?limit=50")).body.find((each) => each.status === "succeeded");
-    const pages = ["/", "/inbox", "/runs", `/runs/${run.runId}`, "/audit", "/policy", `/ask/${run.sessionId}`];
+    const pages = {
+      "/": "What should be done?",
+      "/inbox": "Inbox",
+      "/runs": "Runs",
+      [`/runs/${run.runId}`]: "Run",
+      "/audit": "Audit",
+      "/policy": "Policy",
+      "/builder": "Builder",
+      [`/ask/${run.sessionId}`]: "Ask",
+    };
     // The document is the same in each; in the dark its colours differ, on a phone its widths.
     for (const [options, rules] of [
       [{ colorScheme: "light" }, null],
@@ -219,9 +228,9 @@ describe("the demonstration hospital", () => {
       [{ viewport: { width: 360, height: 740 } }, []],
     ]) {
       const reyes = await Person.of("audit-reyes", options);
-      for (const path of pages) {
-        await reyes.page.goto(base + path);
-        await reyes.page.locator("main h1").first().waitFor({ state: "attached" });
+      for (const [path, heading] of Object.entries(pages)) {
+        await visit(reyes.page, path);
+        await reyes.page.locator("main h1", { hasText: heading }).first().waitFor({ state: "attached" });
         await reyes.page.waitForTimeout(250);
         if (rules === null || rules.length > 0) await checkAccessible(reyes.page, `${path} ${JSON.stringify(options)}`, rules);
         const wide = await reyes.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
@@ -247,6 +256,31 @@ describe("the demonstration hospital", () => {
     for await (const piece of createReadStream(await (await downloading).path())) text += piece;
     const rows = text.trim().split("\n").map((line) => JSON.parse(line));
     assert.ok(rows.length > 0 && rows.every((row) => row.decision === "denied"));
+    await reyes.leave();
+  });
+
+  test("audit: a time that is named is searched by the server; how far it is sealed is shown", async () => {
+    const reyes = await Person.of("audit-reyes");
+    const { page } = reyes;
+    const asked = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await page.goto(`${base}/audit`);
+    await page.getByRole("heading", { name: "Seals" }).waitFor();
+    await page.getByText(/^number \d+, of \d+ runs?|^none yet/).waitFor();
+    const { body: rows } = await reyes.api("/audit?limit=1000");
+    const last = rows.map((row) => row.at).sort().at(-1);
+    // The browser's zone is UTC here; a minute that is named counts whole.
+    await page.getByLabel("From").fill(last.slice(0, 16));
+    await page.getByLabel("Until").fill(last.slice(0, 16));
+    await page.getByRole("button", { name: "Search" }).click();
+    const fits = rows.filter((row) => row.at.slice(0, 16) === last.slice(0, 16)).length;
+    await page.getByText(`${fits} rows`, { exact: true }).waitFor();
+    const minute = `since=${encodeURIComponent(`${last.slice(0, 16)}:00.000Z`)}&until=${encodeURIComponent(`${last.slice(0, 16)}:59.999Z`)}`;
+    assert.ok(asked.some((url) => url.includes(minute)), "the server searched");
+    await page.getByLabel("From").fill("2001-01-01T00:00");
+    await page.getByLabel("Until").fill("2001-01-01T00:01");
+    await page.getByRole("button", { name: "Search" }).click();
+    await page.getByText("No rows fit this search.").waitFor();
     await reyes.leave();
   });
 

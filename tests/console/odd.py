@@ -29,10 +29,13 @@ Json = dict[str, Any]
 #: Text that a page must show and never run; the browser's suite sends each through every door.
 PAYLOADS: list[str] = json.loads((Path(__file__).parent / "payloads.json").read_text(encoding="utf-8"))
 
+#: What would read as another name, did a page draw it as it is.
+VEILED = "Ann \u202eollah\u202c\u200b\u2066"
 HOSTILE = " ".join(PAYLOADS[:3])
 PEOPLE = (
     Principal(id="dr-ada", roles=frozenset({"doctor"}), display="Dr Ada"),
     Principal(id="dr-mallory", roles=frozenset({"doctor"}), display=f"Dr <b>M</b> {PAYLOADS[0]}"),
+    Principal(id="dr-veiled", roles=frozenset({"doctor"}), display=f"Dr {VEILED}"),
     Principal(id="auditor", roles=frozenset({"auditor"}), display="The auditor"),
 )
 
@@ -146,6 +149,34 @@ def hostile() -> list[ToolDescriptor]:
     async def write(ctx: ToolContext, text: str, also: dict | None = None) -> Json:  # type: ignore[type-arg]
         return {"noteId": HOSTILE, "text": text, "also": also}
 
+    async def veiled(ctx: ToolContext, **args: Any) -> CardEvidence:
+        return CardEvidence(
+            subject={"reference": "Patient/v", "name": VEILED, "age": 3, "sex": VEILED, "mrn": VEILED},
+            summary=f"Write for {VEILED}",
+            after={"note": VEILED, VEILED: "key"},
+            alerts=(
+                {
+                    "id": "v-1",
+                    "severity": "warning",
+                    "summary": VEILED,
+                    "action": VEILED,
+                    "source": VEILED,
+                    "evidence": [{"text": VEILED}],
+                },
+            ),
+            context=({"label": VEILED, "text": VEILED},),
+        )
+
+    @tool(
+        "note.veiled",
+        policy_class=PolicyClass.MUTATE,
+        hitl_tier=HitlTier.HIGH,
+        title="Write a veiled note",
+        preview=veiled,
+    )
+    async def veil(ctx: ToolContext, text: str) -> Json:
+        return {"text": text}
+
     @tool("note.list", policy_class=PolicyClass.READ, title="Notes", ui_card=True)
     async def notes(ctx: ToolContext, text: str) -> Json:
         return {"title": text, "rows": [{"note": text, HOSTILE: text}], text: text}
@@ -154,7 +185,7 @@ def hostile() -> list[ToolDescriptor]:
     async def broken(ctx: ToolContext, text: str) -> Json:
         raise ToolError(text, effect="none", code="broken")
 
-    return [write, notes, broken]
+    return [write, veil, notes, broken]
 
 
 def failing() -> list[ToolDescriptor]:

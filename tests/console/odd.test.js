@@ -89,6 +89,22 @@ describe("everything a card can hold", () => {
     assert.deepEqual(kept.events.map((event) => event.seq), kept.events.map((_, index) => index + 1), "no event is missing or doubled");
   });
 
+  test("did it happen? No: it goes back to its gate, and is asked anew", async () => {
+    const { page } = ada;
+    const run = await ada.run({ plan: { steps: [step("o", "order.send", { drug: "Amoxicillin" })] } });
+    await page.goto(`${base}/runs/${run.runId}`);
+    await (await readThrough(page.locator("article.card.open.approval"))).click();
+    const asks = page.locator("article.card.open.reconcile");
+    await asks.getByRole("radio", { name: "No" }).check();
+    await asks.getByLabel("How you know").fill("the pharmacy has nothing");
+    await asks.getByRole("button", { name: "Answer" }).click();
+    const again = page.locator("article.card.open.approval");
+    await again.waitFor();
+    await again.getByRole("button", { name: "Reject" }).click();
+    await page.locator("h1 .chip", { hasText: "ended early" }).waitFor();
+    assert.equal((await ada.rest(run.runId)).suspensions.length, 3);
+  });
+
   test("a stand-in: the plan's change is asked, named and drawn", async () => {
     const { page } = ada;
     const run = await ada.run({ plan: { steps: [step("l", "lab.read", { patient: "p" }), step("t", "step.take", { number: 1 }, "l")] } });
@@ -163,6 +179,78 @@ describe("everything a card can hold", () => {
     assert.deepEqual(await card.locator(".alert-head .chip").allInnerTexts(), ["Critical", "Warning", "Note"]);
     assert.equal(await card.locator(".alert", { hasText: "the book, 2026" }).count(), 2);
     assert.ok((await card.locator(".foreign").last().innerText()).includes("a model may have written them"));
+  });
+
+  test("hidden characters in names, titles, reasons and evidence are named on every page", async () => {
+    const NAMED = ["U+202E", "U+202C", "U+200B", "U+2066"];
+    const veiled = await Person.of("dr-veiled");
+    const { page } = veiled;
+    const hidden = "a \u202Ereason\u202C\u200B\u2066";
+    const call = { ...step("w", "note.veiled", { text: hidden }), title: `A title ${hidden}` };
+    const run = await veiled.run({ plan: { steps: [call] } });
+    const { suspendId } = openCard(run);
+    const bare = /[\u202A-\u202E\u200B-\u200F\u2060-\u2069]/;
+    const named = async (place, what) => {
+      const text = await place.innerText();
+      for (const name of NAMED) assert.ok(text.includes(name), `${name} in ${what}`);
+    };
+    const clean = async (what) => {
+      assert.doesNotMatch(await page.locator("body").innerText(), bare, what);
+      const told = await page.evaluate(() => [...document.querySelectorAll("[title], [aria-label], [placeholder]")].map((each) => `${each.title} ${each.getAttribute("aria-label")}`).join(" ") + document.title);
+      assert.doesNotMatch(told, bare, `${what}: attributes`);
+    };
+
+    await page.goto(`${base}/inbox`);
+    const line = page.locator(".inbox-line", { hasText: "Write a veiled note" });
+    await line.waitFor();
+    await named(line, "a line of the inbox");
+    await named(page.locator("header.shell"), "the name of who is signed in");
+    await clean("the inbox");
+    await page.goto(`${base}/inbox/${suspendId}`);
+    const card = page.locator("article.card.open");
+    await card.locator(".foreign").nth(1).waitFor();
+    for (const part of [".subject-name", ".facts", ".exactly", ".alert-head", ".alert .pairs", ".difference", ".foreign >> nth=0", ".foreign >> nth=1"]) await named(card.locator(part), part);
+    await named(card.locator(".section", { hasText: "Worth knowing" }), "the context");
+    await clean("a card");
+    const refused = await veiled.api(`/runs/${run.runId}/approve`, { suspendId, approved: false, reason: hidden });
+    // A reason that hides something is refused or shown for what it is; it is never drawn bare.
+    if (refused.status === 422) {
+      await card.getByLabel("Reason (kept with your decision)").fill(hidden);
+      await card.getByRole("button", { name: "Reject" }).click();
+      await card.getByRole("alert").waitFor();
+      await clean("a reason that was refused");
+      await veiled.api(`/runs/${run.runId}/approve`, { suspendId, approved: false, reason: "plain" });
+    } else {
+      await named(page.locator("article.card.closed .outcome"), "the reason");
+    }
+    await page.locator("article.card.closed", { hasText: "Rejected" }).waitFor();
+    for (const path of [`/runs/${run.runId}`, `/ask/${run.sessionId}`, "/runs", `/inbox/${suspendId}`]) {
+      await page.goto(base + path);
+      await page.locator("main h1, main h2").first().waitFor({ state: "attached" });
+      await page.locator("main").getByText("U+202E").first().waitFor();
+      await page.evaluate(() => document.querySelectorAll("details").forEach((each) => (each.open = true)));
+      await clean(path);
+    }
+    await veiled.leave();
+  });
+
+  test("a chat goes back as far as it has runs, a page at a time", async () => {
+    const { page } = ada;
+    const begun = await ada.run({ plan: { steps: [step("t", "step.take", { number: 1 })] } });
+    const sessionId = begun.sessionId;
+    for (let number = 2; number <= 43; number++) await ada.api("/runs", { sessionId, plan: { steps: [step("t", "step.take", { number })] } });
+    await ada.rest((await ada.api("/runs?limit=1")).body[0].runId);
+    await page.goto(`${base}/ask/${sessionId}`);
+    const earlier = page.getByRole("button", { name: "Show what was asked before" });
+    await earlier.waitFor();
+    const asked = page.locator(".asked");
+    assert.equal(await asked.count(), 20);
+    await earlier.click();
+    await asked.nth(39).waitFor();
+    await earlier.click();
+    await asked.nth(42).waitFor();
+    await earlier.waitFor({ state: "detached" });
+    assert.equal(await page.locator(".answer .chip", { hasText: "done" }).count() >= 43, true, "each with its answer");
   });
 
   test("a question that was not understood ends, and says what can be asked", async () => {

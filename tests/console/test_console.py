@@ -21,6 +21,7 @@ import pytest
 
 from condor.cli.visible import visible
 from condor.console import BUILT
+from condor.core.audit import DECISIONS
 from condor_hms.pack import PACK
 from tests.console.odd import PEOPLE, OddPack
 from tests.server.support import House, open_house, step
@@ -237,6 +238,13 @@ def test_without_node_the_build_says_why(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert script.missing() == "Node is not installed, or has no npm"
     assert script.main([]) == 0
     assert script.main(["--required"]) == 1
+
+
+def test_every_decision_of_the_audit_can_be_searched() -> None:
+    """The two lists of decisions are one."""
+    source = (WEB / "src" / "audit.tsx").read_text(encoding="utf-8")
+    listed = re.findall(r'"([a-z-]+)"', source.partition("const DECISIONS = [")[2].partition("]")[0])
+    assert tuple(listed) == DECISIONS
 
 
 def test_every_page_of_the_server_is_drawn() -> None:

@@ -143,7 +143,7 @@ function Conversation({ chat, owner }: { chat: Chat<RunMessage>; owner: RunLine[
         {messages.map((message) =>
           message.role === "user" ? (
             <div key={message.id} className="asked">
-              <p className="speaker">{owner?.display ?? said.you}</p>
+              <p className="speaker">{owner === null ? said.you : <Seen text={owner.display} />}</p>
               {message.parts.map((part, index) => (part.type === "text" ? <Seen key={index} text={part.text} lines /> : null))}
             </div>
           ) : (
@@ -157,7 +157,11 @@ function Conversation({ chat, owner }: { chat: Chat<RunMessage>; owner: RunLine[
         {cut && <p className="notice warn" role="status">{said.reconnecting}</p>}
         {isBusy && <p className="working" role="status">{said.working}</p>}
         {!isBusy && runStatus === "suspended" && <p className="notice warn" role="status">{said.parked}</p>}
-        {isForeign && <p className="notice">{said.notYours(owner.display)}</p>}
+        {isForeign && (
+          <p className="notice">
+            <Seen text={said.notYours(owner.display)} />
+          </p>
+        )}
         {!isForeign && (isBusy || runStatus !== "suspended") && <Composer send={(text) => void chat.sendMessage({ text })} blocked={isBusy || cut ? said.busy : ""} />}
         <p className="chat-links">
           <Link to="/">{said.new}</Link>

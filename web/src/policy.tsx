@@ -6,7 +6,7 @@ import { useState, type FormEvent } from "react";
 import { post } from "./api";
 import { Chip, Fault, Pairs, Section, Seen, Waiting } from "./parts";
 import { rulesQuery, toolsQuery } from "./queries";
-import { visibleWord } from "./visible";
+import { visible, visibleWord } from "./visible";
 import { words } from "./words";
 import type { Explained, Json, JsonObject, Tool } from "./wire";
 
@@ -173,7 +173,7 @@ function ToolMap() {
                     {tools.data
                       .filter((tool) => tool.name.split(".")[0] === area && columnOf(tool) === column)
                       .map((tool) => (
-                        <span key={tool.name} className={`tool-box ${column}`} title={tool.description}>
+                        <span key={tool.name} className={`tool-box ${column}`} title={visible(tool.description)}>
                           <strong>
                             <Seen text={tool.title} />
                           </strong>
