@@ -12,8 +12,9 @@ import os
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
+from condor.core.errors import HomeUnusable
 from condor.core.recovery import limits_from
 from condor.core.recovery.limits import BY_NAME
 from condor.core.run import LOCAL_PERSON, Principal, RunEvent
@@ -27,11 +28,12 @@ from condor.pump.segment import PumpPorts
 from condor.runtime import Run, Runtime, edge, run_snapshot
 from condor.runtime.answering import Answering
 from condor.runtime.brought import Brought
+from condor.runtime.duties import RuntimeDuties, times_of
 from condor.runtime.hub import EventHub
 from condor.runtime.kernel_desk import KernelDesk
 from condor.runtime.sealing import seal_heads
 from condor.runtime.sweeping import Swept
-from condor.runtime.tending import cancelled, tend
+from condor.runtime.tending import attend, cancelled, tend
 from condor.runtime.tool_shelf import ToolShelf
 from condor.store.opening import open_store
 from condor.tools.invocation import LocalToolbox
@@ -39,7 +41,7 @@ from condor.tools.registry import ToolRegistry
 
 if TYPE_CHECKING:
     import datetime
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
 
     from condor.config import Settings
     from condor.core.ids import Json
@@ -50,6 +52,9 @@ if TYPE_CHECKING:
     from condor.ports.store import Store
 
 _log = logging.getLogger(__name__)
+
+#: Where segments of runs are worked on.
+Driven = Literal["here", "workers", "jobs"]
 
 #: Seconds that a closing process gives to work in flight; what is left goes on at the next start.
 _GRACE_S = 10.0
@@ -76,6 +81,7 @@ class Condor(Answering, Brought, ToolShelf):
         static_classes: Mapping[str, Any] | None = None,
         read_only: bool = False,
         tend: bool = True,
+        driven: Driven = "here",
     ) -> None:
         """Nothing is opened before ``async with``.
 
@@ -93,6 +99,8 @@ class Condor(Answering, Brought, ToolShelf):
             static_classes: effect classes of tools whose descriptors do not say.
             read_only: read beside a living owner; nothing is started or swept.
             tend: look after expired cards, orphaned runs and seals in the background.
+            driven: where segments of runs are worked on: ``here``; by ``workers``, on PostgreSQL; or here
+                because this is a worker, which does what ``jobs`` say (``work``).
         """
         self._settings = settings
         self._tools = tuple(tools)
@@ -108,6 +116,7 @@ class Condor(Answering, Brought, ToolShelf):
         self._static_classes = static_classes
         self._read_only = read_only
         self._tend = tend
+        self._driven = driven
         #: Runs that were interrupted, and that the opening took up again.
         self.taken_up: Sequence[str] = ()
         #: Runs that the opening ended, because their cards had expired.
@@ -136,7 +145,13 @@ class Condor(Answering, Brought, ToolShelf):
 
     async def _open(self) -> None:
         store = await open_store(
-            self._url, self._home, faults=self._faults, read_only=self._read_only, heard=self._heard
+            self._url,
+            self._home,
+            faults=self._faults,
+            read_only=self._read_only,
+            heard=self._heard,
+            shared=self.hands_over,
+            works=self._driven == "jobs",
         )
         self._stack.push_async_callback(store.close)
         self._store = store
@@ -170,6 +185,7 @@ class Condor(Answering, Brought, ToolShelf):
             clock=self._clock,
             faults=self._faults,
             announce=self._hub.announce,
+            hands_over=self.hands_over,
             # Who only reads opens no card.
             suspend_ttl_s=0.0 if self._read_only else self._configured().suspend_ttl_s,
             limits=self._limits,
@@ -184,15 +200,41 @@ class Condor(Answering, Brought, ToolShelf):
         if self._read_only:
             return
         self._stack.push_async_callback(dispatcher.drain, _GRACE_S)
+        if self.hands_over:
+            backlog = store.backlog if self._driven == "workers" else None
+            self._look_after(attend(refresh=self._kernels.load, backlog=backlog))
+            return
         self.swept = Swept(expired=await self._runtime.sweep())
         self.taken_up = tuple(await self._runtime.recover())
         if self._tend:
             idle_s = self._configured().idle_s
-            tending = asyncio.create_task(
-                tend(self._runtime, self._clock, idle_s=idle_s, refresh=self._kernels.load, seal=self.seal),
-                name="condor-tend",
+            self._look_after(
+                tend(self._runtime, self._clock, idle_s=idle_s, refresh=self._kernels.load, seal=self.seal)
             )
-            self._stack.push_async_callback(cancelled, tending)
+
+    def _look_after(self, looks: Coroutine[Any, Any, NoReturn]) -> None:
+        """Go on looking until this is closed."""
+        self._stack.push_async_callback(cancelled, asyncio.create_task(looks, name="condor-tend"))
+
+    async def work(self, stop: asyncio.Event, *, concurrency: int | None = None) -> None:
+        """Be a worker until told to stop; then hand over what is under way. Needs ``driven="jobs"``.
+
+        Args:
+            concurrency: runs worked on at once; default: as configured.
+
+        Raises:
+            HomeUnusable: the library of workers is not installed.
+        """
+        try:
+            from condor.dispatch.workers import run_worker
+        except ImportError as error:
+            raise HomeUnusable(f"a worker needs {error.name}: install condor-runtime[workers]") from error
+        from condor.store.postgres_connect import address_of
+
+        settings, address = self._configured(), address_of(self._url)
+        duties = RuntimeDuties(self._running(), self.seal, idle_s=settings.idle_s)
+        times, at_once = times_of(settings), concurrency or settings.worker_concurrency
+        await run_worker(duties, address.dsn, address.schema, concurrency=at_once, times=times, stop=stop)
 
     def _open_processors(self, instructions: Sequence[str]) -> Callable[[], OutputProcessor | None]:
         if self._read_only:
@@ -288,6 +330,11 @@ class Condor(Answering, Brought, ToolShelf):
     async def wait(self, run_id: str) -> dict[str, Json]:
         """The snapshot of a run at its next rest: parked or ended."""
         return run_snapshot(await self._running().wait(run_id), self._limits)
+
+    @property
+    def hands_over(self) -> bool:
+        """Whether segments are jobs, so that nothing is worked on without a worker."""
+        return self._driven != "here"
 
     @property
     def store(self) -> Store:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from condor.core.errors import RefusedInput, show
@@ -94,6 +94,51 @@ class Settings(BaseSettings):
     )
     bind: str = Field(default="127.0.0.1", description="Address that a server listens on.")
     port: int = Field(default=8421, ge=0, le=65535, description="Port of a server; 0 takes a free one.")
+    no_worker: bool = Field(
+        default=False,
+        description=(
+            "A server that works on no run itself: segments are jobs for `condor worker`, as with "
+            "`condor serve --no-worker`. Needs PostgreSQL."
+        ),
+    )
+    worker_concurrency: int = Field(
+        default=50, ge=1, le=1_000, description="Runs that a worker works on at once."
+    )
+    worker_heartbeat_s: float = Field(
+        default=2.0,
+        ge=0.5,
+        le=60,
+        allow_inf_nan=False,
+        description="Seconds between a worker's signs of life.",
+    )
+    worker_stalled_s: float = Field(
+        default=8.0,
+        ge=2,
+        le=600,
+        allow_inf_nan=False,
+        validate_default=True,
+        description=(
+            "Seconds without a sign of life after which a worker's jobs are another's; three heartbeats at "
+            "least. Larger where workers compute for long without a pause."
+        ),
+    )
+    worker_poll_s: float = Field(
+        default=1.0,
+        ge=1,
+        le=60,
+        allow_inf_nan=False,
+        description="Seconds between a worker's looks for jobs of which no notification came.",
+    )
+    worker_grace_s: float = Field(
+        default=10.0,
+        ge=0,
+        le=600,
+        allow_inf_nan=False,
+        description=(
+            "Seconds that steps in flight have to finish when a worker is stopped; then its runs are handed "
+            "over as they are."
+        ),
+    )
     public_url: str = Field(
         default="",
         description=(
@@ -193,6 +238,14 @@ class Settings(BaseSettings):
         description="US dollars for a million tokens written, where the model's price is not known.",
     )
 
+    @field_validator("worker_stalled_s")
+    @classmethod
+    def _heard_of_in_time(cls, seconds: float, info: ValidationInfo) -> float:
+        """One lost heartbeat is no death."""
+        if seconds < 3 * info.data.get("worker_heartbeat_s", 0.0):
+            raise ValueError("too short")
+        return seconds
+
     @field_validator("model_base_url")
     @classmethod
     def _an_address(cls, url: str) -> str:
@@ -254,6 +307,12 @@ _TO_WRITE: Mapping[str, str] = {
     "port": "a number from 0 to 65535",
     "streams_max": "a whole number, at least 1",
     "streams_each_max": "a whole number, at least 1",
+    "no_worker": "true or false",
+    "worker_concurrency": "a whole number from 1 to 1000",
+    "worker_heartbeat_s": "a number of seconds from 0.5 to 60",
+    "worker_stalled_s": "a number of seconds from 2 to 600, three heartbeats at least",
+    "worker_poll_s": "a number of seconds from 1 to 60",
+    "worker_grace_s": "a number of seconds from 0 to 600",
     "model_provider": "a provider's name, as openai",
     "model_base_url": "an http or https address without a password, as http://localhost:11434/v1",
     "model_for": f"some of {', '.join(MODEL_USES)}",

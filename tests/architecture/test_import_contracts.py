@@ -26,6 +26,7 @@ PLANTED = {
     "one-card": ("condor/pump/loop.py", "import condor.core.frames.suspend_card"),
     "one-root": ("condor/runtime/runtime.py", "import condor.store.sqlite"),
     "one-model-library": ("condor/models/planner.py", "import pydantic_ai"),
+    "one-job-library": ("condor/store/postgres.py", "import procrastinate"),
     "pure-core": ("condor/core/ids.py", "import random"),
     "acyclic": ("condor/ports/__init__.py", "import condor.tools"),
 }

@@ -92,6 +92,7 @@ def test_the_locks_cover_what_the_project_asks_for() -> None:
 
 #: Rooms that may import more than the base, and the extra that brings it.
 ROOMS = {
+    "condor/dispatch/workers": "workers",
     "condor_hms": "hms",
     "condor/models": "models",
     "condor/runtime/signing": "checkpoints",

@@ -31,6 +31,7 @@ from condor.cli.serve_command import serve_command
 from condor.cli.sweep_command import sweep_command
 from condor.cli.token_command import token_command
 from condor.cli.tools_command import tools_command
+from condor.cli.worker_command import worker_command
 
 
 class PipeClosedError(Exception):
@@ -84,6 +85,7 @@ for _command in (
     replay_command,
     tools_command,
     serve_command,
+    worker_command,
     token_command,
     doctor_command,
     demo_command,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from condor.cli.home import DATABASE_VARIABLE
+from condor.core.errors import HomeUnusable
 from condor.ports.database_url import is_postgres
 
 if TYPE_CHECKING:
@@ -38,6 +39,19 @@ def is_shared() -> bool:
     return is_postgres(os.environ.get(DATABASE_VARIABLE, ""))
 
 
+def check_shared(what: str) -> None:
+    """Refuse what takes workers where the database is a file's.
+
+    Raises:
+        HomeUnusable: it is.
+    """
+    if not is_shared():
+        raise HomeUnusable(
+            f"{what} needs a database that processes share: set {DATABASE_VARIABLE} to "
+            "postgresql://user:password@host/database; on a file the server works on runs itself"
+        )
+
+
 def owner_of(home: Path) -> str | None:
     """What the lock says of the process that owns the database; None when nobody does."""
     if is_shared():
@@ -61,4 +75,4 @@ def stands_alone(home: Path, run: Mapping[str, Any]) -> bool:
     return not is_shared() and str(run.get("status")) in _AT_WORK and owner_of(home) is None
 
 
-__all__ = ["GOES_ON", "database_of", "is_shared", "owner_of", "stands_alone"]
+__all__ = ["GOES_ON", "check_shared", "database_of", "is_shared", "owner_of", "stands_alone"]

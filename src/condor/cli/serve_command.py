@@ -12,12 +12,14 @@ import click
 
 from condor.cli.coroutines import run_to_end
 from condor.cli.options import home_option
+from condor.cli.owner import check_shared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
     from typing import Any
 
+    from condor.bootstrap import Driven
     from condor.cli.home import Place
     from condor.cli.screen import Screen
     from condor.config import Settings
@@ -48,13 +50,22 @@ def server_options(command: Callable[..., Any]) -> Callable[..., Any]:
     "--dev", is_flag=True, help="People of the packs sign in with a printed link; this machine alone."
 )
 @click.option("--demo", is_flag=True, help="On the demonstration data, made if the home is new; as --dev.")
+@click.option("--no-worker", is_flag=True, help="Work on no run here: `condor worker` does; on PostgreSQL.")
 @home_option
 def serve_command(
-    host: str | None, port: int | None, home: Path, *, dev: bool, demo: bool, no_browser: bool
+    host: str | None,
+    port: int | None,
+    home: Path,
+    *,
+    dev: bool,
+    demo: bool,
+    no_worker: bool,
+    no_browser: bool,
 ) -> int:
     """Serve the HTTP API of a home.
 
     Without CONDOR_AUTH it refuses to start; with --dev or --demo it listens on this machine alone.
+    With --no-worker runs wait for a `condor worker`, on any machine.
     """
     from condor.config import read_settings
 
@@ -62,7 +73,14 @@ def serve_command(
     where = host if host is not None else settings.bind
     mode: AuthMode | str = "demo" if demo else "development" if dev else settings.auth
     return serve_home(
-        settings, home, host=where, port=port, mode=mode, is_demo=demo, opens=demo and not no_browser
+        settings,
+        home,
+        host=where,
+        port=port,
+        mode=mode,
+        is_demo=demo,
+        opens=demo and not no_browser,
+        driven="workers" if no_worker or settings.no_worker else "here",
     )
 
 
@@ -76,11 +94,13 @@ def serve_home(
     is_demo: bool,
     shows_faults: bool = False,
     opens: bool = False,
+    driven: Driven = "here",
 ) -> int:
     """Serve a home until a signal; the exit code.
 
     Args:
         opens: open the console in a browser, where a person started this.
+        driven: where segments of runs are worked on.
         shows_faults: let the tools go wrong that its packs show it with.
     """
     from condor.cli.screen import Screen
@@ -94,6 +114,8 @@ def serve_home(
         raise HomeUnusable(f"a server needs {error.name}: install condor-runtime[server]") from error
 
     checked = check_binding(mode, host)  # type: ignore[arg-type]
+    if driven != "here":
+        check_shared("--no-worker")
     wanted = settings.port if port is None else port
     site_of(host=host, port=wanted, public_url=settings.public_url)
     screen, place = Screen(), place_to_serve(home, mode=checked, is_demo=is_demo)
@@ -105,7 +127,7 @@ def serve_home(
             screen.note(f"condor: ask for this to see it: {request}")
     listening = bound(host, wanted)
     with listening:
-        run_to_end(_served(screen, place, settings, listening, checked, opens=opens))
+        run_to_end(_served(screen, place, settings, listening, checked, opens=opens, driven=driven))
     return 0
 
 
@@ -134,7 +156,14 @@ def place_to_serve(home: Path, *, mode: AuthMode, is_demo: bool) -> Place:
 
 
 async def _served(
-    screen: Screen, place: Place, settings: Settings, listening: Any, mode: AuthMode, *, opens: bool
+    screen: Screen,
+    place: Place,
+    settings: Settings,
+    listening: Any,
+    mode: AuthMode,
+    *,
+    opens: bool,
+    driven: Driven,
 ) -> None:
     from condor.cli.session import holding
     from condor.ports.clock import SystemClock
@@ -143,11 +172,13 @@ async def _served(
     from condor.server.run import serve
 
     log_as_json(SystemClock())
-    async with holding(place, screen, wait_s=_TURN_S) as condor:
+    async with holding(place, screen, wait_s=_TURN_S, driven=driven) as condor:
 
         def ready(served: Served) -> None:
             _keep_what_is_loaded()
             _say(screen, place, served, mode, opens=opens)
+            if driven != "here":
+                screen.line("It works on no run itself: start `condor worker`, here or on any machine.")
 
         await serve(
             condor,

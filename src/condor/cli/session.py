@@ -20,7 +20,7 @@ from condor.core.errors import HomeUnusable, RefusedInput, UnknownId
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from condor.bootstrap import Condor
+    from condor.bootstrap import Condor, Driven
     from condor.cli.screen import Screen
     from condor.core.run import Principal
     from condor.ports.packs import FaultScene
@@ -97,13 +97,19 @@ async def owning(
 
 @asynccontextmanager
 async def holding(
-    place: Place, screen: Screen, *, quiet: bool = False, wait_s: float = LOCK_WAIT_S
+    place: Place,
+    screen: Screen,
+    *,
+    quiet: bool = False,
+    wait_s: float = LOCK_WAIT_S,
+    driven: Driven = "here",
 ) -> AsyncIterator[Condor]:
     """Condor in this process: the home is made if it is new, and owned.
 
     Args:
         quiet: do not repeat what packs tell at their opening.
         wait_s: how long to wait for another command to be done with the home.
+        driven: where segments are worked on; see ``Condor``.
 
     Raises:
         HomeUnusable: another process owns it; nothing was changed.
@@ -114,7 +120,7 @@ async def holding(
         place = make(place)
     for line in going_wrong:
         screen.note(f"condor: goes wrong on purpose: {line}")
-    condor = await _opened(place, screen, wait_s)
+    condor = await _opened(place, screen, wait_s, driven)
     try:
         for line in () if quiet else condor.notes:
             screen.note(f"condor: {line}")
@@ -145,7 +151,7 @@ async def _say_taken_up(condor: Condor, screen: Screen) -> None:
         screen.note(f"condor: took up {run_id}, which was interrupted; it is now {status}")
 
 
-async def _opened(place: Place, screen: Screen, wait_s: float) -> Condor:
+async def _opened(place: Place, screen: Screen, wait_s: float, driven: Driven) -> Condor:
     """Own the home, as soon as nobody else does."""
     from condor.bootstrap import Condor
 
@@ -153,7 +159,9 @@ async def _opened(place: Place, screen: Screen, wait_s: float) -> Condor:
     begun = time.monotonic()
     said_so = False
     while True:
-        condor = Condor(home=place.path, database_url=_database(), packs=packs, demo=place.is_demo)
+        condor = Condor(
+            home=place.path, database_url=_database(), packs=packs, demo=place.is_demo, driven=driven
+        )
         try:
             return await condor.__aenter__()
         except ImportError as error:

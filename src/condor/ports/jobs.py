@@ -18,6 +18,9 @@ SEGMENT: Final = "segment"
 #: just now, and that may come back; nobody, so that it may be taken up.
 Holder = Literal["here", "elsewhere", "missed", "nobody"]
 
+#: Whether a job is done; ``later``: its run may have lost its process, which is known in a few seconds.
+JobEnd = Literal["done", "later"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backlog:
@@ -31,4 +34,4 @@ class Backlog:
     oldest_s: float = 0.0
 
 
-__all__ = ["QUEUE", "SEGMENT", "Backlog", "Holder"]
+__all__ = ["QUEUE", "SEGMENT", "Backlog", "Holder", "JobEnd"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from condor.core.errors import OurBug, RecordDamaged, StoreUnavailable
 from condor.core.run import TERMINAL, RunStatus
@@ -26,16 +26,15 @@ from condor.pump.state import StateUnreadable
 if TYPE_CHECKING:
     from condor.core.ids import RunId
     from condor.ports.dispatcher import Dispatcher
+    from condor.ports.jobs import JobEnd
     from condor.ports.store import StoredRun
+    from condor.pump.state import RunAsLeft
     from condor.runtime.hub import EventHub
 
 _log = logging.getLogger(__name__)
 
 #: Statuses in which nothing of a run moves by itself.
 AT_REST = TERMINAL | {RunStatus.SUSPENDED}
-
-#: Whether a job is done; ``later``: its run may have lost its process, which is known in a few seconds.
-JobEnd = Literal["done", "later"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,6 +43,12 @@ class Live:
 
     segment: Segment
     rested: asyncio.Event = field(default_factory=asyncio.Event)
+    #: The segment was driven to its end; otherwise only the store can say how its run stands.
+    driven: bool = False
+
+    def as_left(self) -> RunAsLeft | None:
+        """The run at its rest, as far as the segment knows it without asking the store."""
+        return self.segment.as_left() if self.driven else None
 
 
 class Driving:
@@ -107,24 +112,41 @@ class Driving:
 
     async def hand_over_orphans(self) -> int:
         """Queue a job for each run whose process, or whose job, is gone. How many."""
-        handed = 0
-        for run_id in await self._ports.store.orphaned():
-            row = await self._ports.store.run(run_id)
-            if row is None or row.status in AT_REST or run_id in self._damaged:
-                continue
-            unit = Transition(
-                run_id=run_id,
-                tenant_id=row.tenant_id,
-                at=self._ports.at(),
-                expect=Expect(epoch=row.epoch, statuses=frozenset({row.status})),
-                hand_over=True,
-            )
-            try:
-                await self._ports.store.commit(unit)
-            except Conflict:
-                continue
-            handed += 1
-        return handed
+        orphans = await self._ports.store.orphaned()
+        return sum([await self._handed_over(run_id) for run_id in orphans if run_id not in self._damaged])
+
+    async def pass_on(self, run_id: str, epoch: int) -> bool:
+        """The worker that has a job shows no sign of life: queue its run anew, under another epoch.
+
+        False where the job is to be done again as it is, because its run was not taken up by it, or was since
+        by somebody else: whoever does it finds out.
+
+        Args:
+            epoch: of the run when the job was queued; who took it up raised it by one.
+        """
+        row = await self._ports.store.run(run_id)
+        if row is None or row.status in AT_REST:
+            return True
+        return row.epoch == epoch + 1 and await self._handed_over(run_id, held_at=row.epoch)
+
+    async def _handed_over(self, run_id: str, *, held_at: int | None = None) -> bool:
+        """Queue a job for a run; from ``held_at`` on its segment can write nothing more."""
+        row = await self._ports.store.run(run_id)
+        if row is None or row.status in AT_REST:
+            return False
+        unit = Transition(
+            run_id=row.run_id,
+            tenant_id=row.tenant_id,
+            at=self._ports.at(),
+            expect=Expect(epoch=row.epoch if held_at is None else held_at, statuses=frozenset({row.status})),
+            raise_epoch=held_at is not None,
+            hand_over=True,
+        )
+        try:
+            await self._ports.store.commit(unit)
+        except Conflict:
+            return False
+        return True
 
     # -- jobs --------------------------------------------------------------------------------
 
@@ -137,6 +159,8 @@ class Driving:
 
         Raises:
             StoreUnavailable: the run stands still; the job is to be done again.
+
+        Cancelled, it hands the run over, and is done.
         """
         if run_id in self.live or run_id in self._taking:
             return "done"
@@ -171,7 +195,6 @@ class Driving:
         except asyncio.CancelledError:
             # The grace is over. What was in flight is found out about by whoever has the run next.
             await self._hand_back(segment)
-            raise
         if segment.state.run_id in self.stranded:
             self.stranded.discard(segment.state.run_id)
             raise StoreUnavailable(f"run {segment.state.run_id} stands still: the store takes nothing")
@@ -206,6 +229,7 @@ class Driving:
         run_id = live.segment.state.run_id
         try:
             await drive(live.segment, dispatch if live.segment.state.graph is not None else plan)
+            live.driven = True
             if live.segment.leaving:
                 await self._hand_back(live.segment)
         except StoreUnavailable:
@@ -231,4 +255,4 @@ class Driving:
             self.stranded.add(run_id)
 
 
-__all__ = ["AT_REST", "Driving", "JobEnd", "Live"]
+__all__ = ["AT_REST", "Driving", "Live"]

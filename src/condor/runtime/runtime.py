@@ -28,7 +28,7 @@ from condor.pump.phases.answer_check import check_answer
 from condor.pump.phases.edit_call import EditCall, Edited, edit_call
 from condor.pump.phases.halt import stop
 from condor.pump.phases.suspend_resume import Accepted, ResumeRun, answer
-from condor.runtime.driving import AT_REST, Driving, JobEnd
+from condor.runtime.driving import AT_REST, Driving
 from condor.runtime.sweeping import Sweeper
 
 if TYPE_CHECKING:
@@ -37,9 +37,11 @@ if TYPE_CHECKING:
     from condor.core.ids import RunId, SessionId, SuspendId
     from condor.core.suspend import Answer
     from condor.ports.dispatcher import Dispatcher
-    from condor.ports.store import Claimed, RequestClaim, StoredRun, SuspensionRow
+    from condor.ports.jobs import JobEnd
+    from condor.ports.store import Claimed, RequestClaim, SuspensionRow
     from condor.pump.segment import PumpPorts, Segment
     from condor.runtime.hub import EventHub
+    from condor.runtime.snapshot import Shown
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -219,8 +221,11 @@ class Runtime:
 
     # -- beside them -------------------------------------------------------------------------
 
-    async def wait(self, run_id: str) -> StoredRun:
+    async def wait(self, run_id: str) -> Shown:
         """The run as it is stored at its next rest: parked or ended.
+
+        A segment that brought it there here, with nobody else's hand between, still knows it, and the store is not
+        asked again.
 
         Raises:
             UnknownId: no such run.
@@ -228,6 +233,8 @@ class Runtime:
         while True:
             if (live := self._driving.live.get(run_id)) is not None:
                 await live.rested.wait()
+                if (left := live.as_left()) is not None:
+                    return left
             stored = await self._ports.store.load(run_id)
             if stored is None:
                 raise UnknownId("run", run_id)
@@ -268,6 +275,10 @@ class Runtime:
     async def work_on(self, run_id: str, epoch: int) -> JobEnd:
         """Do a job; see ``Driving.work_on``."""
         return await self._driving.work_on(run_id, epoch)
+
+    async def pass_on(self, run_id: str, epoch: int) -> bool:
+        """Fence off the worker of a job; see ``Driving.pass_on``."""
+        return await self._driving.pass_on(run_id, epoch)
 
     def leave(self) -> None:
         """This process goes: its runs are handed over, when what is in flight has finished."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from condor.ports.clock import Clock
+    from condor.ports.jobs import Backlog
     from condor.runtime.runtime import Runtime
 
 _log = logging.getLogger(__name__)
@@ -67,6 +68,38 @@ async def tend(
             _log.exception("a look after the runs failed; looking again in %g s", TEND_EVERY_S)
 
 
+async def attend(
+    *,
+    refresh: Callable[[], Awaitable[None]],
+    backlog: Callable[[], Awaitable[Backlog]] | None = None,
+) -> NoReturn:
+    """What is left to look after where workers tend the runs, until cancelled.
+
+    Args:
+        refresh: reads what other processes may have changed.
+        backlog: says what waits for workers; told in the log while none is there.
+    """
+    has_workers = True
+    while True:
+        try:
+            if backlog is not None:
+                has_workers = _told(await backlog(), has_workers=has_workers)
+            await asyncio.sleep(TEND_EVERY_S)
+            await refresh()
+        except StoreUnavailable:
+            _log.warning("the store cannot be read; looking again in %g s", TEND_EVERY_S)
+            await asyncio.sleep(TEND_EVERY_S)
+
+
+def _told(found: Backlog, *, has_workers: bool) -> bool:
+    """Say when the last worker has gone, and when the first one is there; whether one is."""
+    if not found.workers and has_workers:
+        _log.warning("no worker is there: %d runs wait until one is; start `condor worker`", found.waiting)
+    if found.workers and not has_workers:
+        _log.warning("a worker is there again: %d runs wait for their turn", found.waiting)
+    return found.workers > 0
+
+
 async def cancelled(task: asyncio.Task[NoReturn]) -> None:
     """End a look-after, and wait until it has ended."""
     task.cancel()
@@ -74,4 +107,4 @@ async def cancelled(task: asyncio.Task[NoReturn]) -> None:
         await task
 
 
-__all__ = ["SEAL_EVERY_S", "TEND_EVERY_S", "cancelled", "tend"]
+__all__ = ["SEAL_EVERY_S", "TEND_EVERY_S", "attend", "cancelled", "tend"]

@@ -23,6 +23,8 @@ async def open_store(
     faults: Faults,
     read_only: bool,
     heard: Callable[[Sequence[str] | None], None],
+    shared: bool = False,
+    works: bool = False,
 ) -> Store:
     """Open a store, creating and migrating it if need be.
 
@@ -32,6 +34,8 @@ async def open_store(
         faults: for tests.
         read_only: read beside a living owner; creates nothing.
         heard: see ``PostgresStore.open``; never called where nobody shares the store.
+        shared: refuse a database that one process owns: it has no jobs.
+        works: this process takes jobs.
 
     Raises:
         RefusedInput: the address is no text.
@@ -42,6 +46,10 @@ async def open_store(
             f"database_url is {show(url)}, no address; write sqlite:///path/to/file.db "
             "or postgresql://user:password@host/database"
         )
+    if shared and not is_postgres(url):
+        raise HomeUnusable(
+            "workers need a database that processes share: set CONDOR_DATABASE_URL to postgresql://…"
+        )
     if is_postgres(url):
         try:
             from condor.store.postgres import PostgresStore
@@ -51,7 +59,7 @@ async def open_store(
             ) from error
         # Who only reads looks once; a connection that listens would be for nothing.
         return await PostgresStore.open(
-            url, faults=faults, read_only=read_only, heard=None if read_only else heard
+            url, faults=faults, read_only=read_only, works=works, heard=None if read_only else heard
         )
     if not url:
         _make_home(home, create=not read_only)
