@@ -79,6 +79,7 @@ def _pack_of(record: OpenedRecord, home: Path, *, is_served: bool) -> OpenedPack
     from condor_hms.catalogue import Hospital, hospital_tools
     from condor_hms.facade import RecordFacade
     from condor_hms.playbook import PlaybookPlanner
+    from condor_hms.run_export import FhirRunView
 
     today = _demo_day() if record.demo else None
     day = today or datetime.datetime.now(datetime.UTC).astimezone().date()
@@ -103,6 +104,7 @@ def _pack_of(record: OpenedRecord, home: Path, *, is_served: bool) -> OpenedPack
             for request, fault, about in _FAULT_SCENES
         ],
         mounts=[RecordFacade(record.fhir)] if is_served else [],
+        views=[FhirRunView(record.fhir)],
         notes=record.notes,
     )
 

@@ -109,7 +109,18 @@ class ShopPack:
         """Bring tools, people and a planner of one sentence."""
         from condor import OpenedPack
 
-        yield OpenedPack(tools=self._shop.tools(), principals=PEOPLE, planner=Sentence())
+        yield OpenedPack(tools=self._shop.tools(), principals=PEOPLE, planner=Sentence(), views=[Decisions()])
+
+
+class Decisions:
+    """A form of a run: what was decided, line by line."""
+
+    form = "decisions"
+    media_type = "text/plain; charset=utf-8"
+
+    async def render(self, run: Any) -> bytes:
+        """One word a line."""
+        return "\n".join(row["decision"] for row in run.audit).encode()
 
 
 class Sentence:

@@ -29,6 +29,7 @@ TABLE: dict[str, tuple[int, ...]] = {
     "GET /api/v1/runs/{run_id}": (401, 200, 404, 200, 404, 200, 200, 404, 404),
     "GET /api/v1/runs/{run_id}/stream": (401, 200, 404, 200, 404, 200, 200, 404, 404),
     "GET /api/v1/runs/{run_id}/events": (401, 200, 404, 200, 404, 200, 200, 404, 404),
+    "GET /api/v1/runs/{run_id}/export/{form}": (401, 200, 404, 200, 404, 200, 200, 404, 404),
     "POST /api/v1/runs/{run_id}/stop": (401, 202, 404, 202, 404, 403, 403, 404, 404),
     "POST /api/v1/runs/{run_id}/approve": (401, 403, 404, 202, 404, 403, 403, 404, 404),
     "POST /api/v1/runs/{run_id}/resume": (401, 403, 404, 202, 404, 403, 403, 404, 404),
@@ -105,6 +106,7 @@ async def ask(house: House, client: httpx.AsyncClient, operation: str, run: dict
         "run_id": run["runId"],
         "suspend_id": card,
         "chat_id": "chat-1",
+        "form": "decisions",
         "token_id": "tok_none",
         "tool": "shop.refund",
     }
@@ -162,6 +164,7 @@ async def test_a_planted_hole_is_found(
     """The table is not blind: where a check always says yes, a row differs."""
     for module in (
         "runtime.access",
+        "runtime.answering",
         "bootstrap",
         "server.routes.runs",
         "server.routes.audit",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ import click
 from condor.cli.audit_seals import checkpoint_command, key_command, read_against, seal_command
 from condor.cli.coroutines import run_to_end
 from condor.cli.options import home_option, json_option, utf8
+from condor.cli.run_export import exported_run
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -146,12 +148,18 @@ def verify_command(
 
 
 @audit_command.command("export")
+@click.argument("run_id", type=utf8, required=False)
 @_filter_options
+@click.option(
+    "--fhir", is_flag=True, help="The whole run as a FHIR R4 Bundle: AuditEvents, Tasks, Provenance."
+)
 @home_option
 @click.option("--json", is_flag=True, expose_value=False, help="As it is anyway: JSON lines.")
 @click.pass_context
-def export_command(context: click.Context, /, home: Path, **words: str | None) -> int:
-    """Write the rows as JSON lines, to be kept elsewhere.
+def export_command(
+    context: click.Context, /, run_id: str | None, home: Path, *, fhir: bool, **words: str | None
+) -> int:
+    """Write the rows as JSON lines, to be kept elsewhere; with RUN_ID those of one run.
 
     A row without seq, prevHash and hash, as RFC 8785 JSON, is what its hash covers:
     sha256(prevHash, newline, seq, newline, row).
@@ -161,7 +169,14 @@ def export_command(context: click.Context, /, home: Path, **words: str | None) -
 
     outer, home = _outer(context, home)
     given = {name: value or getattr(outer, name) for name, value in words.items()}
+    run = _one_run(run_id, given.get("run"))
     screen = Screen(as_json=True)
+    if fhir:
+        if run is None or any(value for name, value in given.items() if name != "run"):
+            raise click.UsageError("--fhir exports one run, whole: give its RUN_ID and no other filter")
+        screen.json(json.loads(run_to_end(exported_run(home, run, "fhir"))))
+        return 0
+    given["run"] = run
 
     async def export() -> None:
         async for row in _rows(home, _Wanted(**given)):
@@ -169,6 +184,17 @@ def export_command(context: click.Context, /, home: Path, **words: str | None) -
 
     run_to_end(export())
     return 0
+
+
+def _one_run(named: str | None, filtered: str | None) -> str | None:
+    """The run that the argument or ``--run`` names.
+
+    Raises:
+        click.UsageError: they name two.
+    """
+    if named is not None and filtered not in (None, named):
+        raise click.UsageError("two runs are named: give RUN_ID or --run")
+    return named if named is not None else filtered
 
 
 for _command in (seal_command, checkpoint_command, key_command):

@@ -25,6 +25,7 @@ from condor.server.routes import (
     audit,
     chat,
     editing,
+    exports,
     health,
     kernels,
     live,
@@ -51,6 +52,10 @@ Checks come in this order: who you are (401), whether it is there for you (404),
 (422), whether you may (403), how the world stands (409). Every problem is RFC 9457 with a stable `code`. What
 changes state takes JSON. `/api/x` is `/api/v1/x`."""
 
+_ROUTES: Final = (
+    *(runs, exports, answering, editing, suspensions, session, policy),
+    *(kernels, audit, live, chat, agui),
+)
 #: Bodies that our own reader reads, and problems: FastAPI does not find them by itself.
 _SHAPES: Final = (
     shapes.StartBody,
@@ -98,7 +103,7 @@ def create_app(
     )
     app.state.edge = edge
     # Each on its own: a router in a router is searched anew for every request.
-    for module in (runs, answering, editing, suspensions, session, policy, kernels, audit, live, chat, agui):
+    for module in _ROUTES:
         app.include_router(module.router, prefix="/api/v1")
     # Where AG-UI clients look for it.
     app.include_router(agui.router, include_in_schema=False)

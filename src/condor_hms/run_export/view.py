@@ -1,0 +1,183 @@
+"""A run as one Bundle: AuditEvents, Tasks, and the Provenance of what it wrote.
+
+Law 1: the same record gives the same bytes; ids are made from the run's own.
+Law 2: nothing of a patient's record stands in it but ids and versions, and what the run's cards and reasons
+say, which whoever may read the run is shown anyway.
+Law 3: a part of an export is no export: a record that does not answer is said, and nothing is given.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from condor import CondorError
+from condor_hms.fhir.errors import FhirError, NotFound
+from condor_hms.fhir.references import is_local
+from condor_hms.run_export.events import audit_event
+from condor_hms.run_export.names import PRINCIPAL_SYSTEM, derived_id
+from condor_hms.run_export.tasks import approval_task
+from condor_hms.run_export.told import SYSTEM, Call, People, Wrote
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from condor.ports.mounts import RunRecord
+    from condor_hms.fhir.port import FhirStore, Resource
+
+__all__ = ["FhirRunView"]
+
+_IDEMPOTENCY_SYSTEM = "urn:condor:idem"
+
+
+class FhirRunView:
+    """A ``RunView`` that needs the record, to say what was written in which version."""
+
+    form = "fhir"
+    media_type = "application/fhir+json"
+
+    def __init__(self, fhir: FhirStore) -> None:
+        """Nothing is asked yet."""
+        self._fhir = fhir
+
+    async def render(self, run: RunRecord) -> bytes:
+        """See ``RunView.render``."""
+        try:
+            return orjson.dumps(await self.bundle(run), option=orjson.OPT_INDENT_2)
+        except FhirError as error:
+            raise CondorError(
+                f"the record does not answer, and without it the export would lack what was written: {error}",
+                code="environment",
+            ) from error
+
+    async def bundle(self, run: RunRecord) -> Resource:
+        """The Bundle as data.
+
+        Raises:
+            FhirError: the record does not answer.
+        """
+        snapshot = run.snapshot
+        calls = {str(step["id"]): await self._call(step, run) for step in snapshot["steps"]}
+        people = await self._people(run)
+        tenant = next((str(row.get("tenantId")) for row in run.audit), "default")
+        found = [audit_event(row, calls.get(str(row.get("stepId"))), people) for row in run.audit]
+        for card in snapshot["suspensions"]:
+            call = calls.get(str(card["stepId"])) or Call(step={}, cards=[card])
+            found.append(approval_task(card, call, people, tenant=tenant))
+        proofs = [call.wrote.provenance for call in calls.values()]
+        found += [proof for proof in proofs if proof is not None]
+        lacking = [
+            step
+            for step, call in calls.items()
+            if call.step.get("status") in ("succeeded", "degraded")
+            and call.step.get("id") in run.keys
+            and call.wrote.versions
+            and call.wrote.provenance is None
+        ]
+        if lacking:
+            found.append(_lacking(str(snapshot["runId"]), lacking))
+        return {
+            "resourceType": "Bundle",
+            "identifier": {"system": "urn:condor:run", "value": str(snapshot["runId"])},
+            "type": "collection",
+            "timestamp": str(snapshot["updatedAt"]),
+            "entry": [{"fullUrl": _full_url(resource), "resource": resource} for resource in found],
+        }
+
+    async def _call(self, step: Mapping[str, Any], run: RunRecord) -> Call:
+        own = str(step["id"])
+        cards = [card for card in run.snapshot["suspensions"] if str(card["stepId"]) == own]
+        key = run.keys.get(own, "")
+        return Call(step=step, cards=cards, wrote=await self._wrote(step, key) if key else Wrote())
+
+    async def _wrote(self, step: Mapping[str, Any], key: str) -> Wrote:
+        """What the call with this key wrote: its Provenance, and each target in the version with its tag."""
+        proofs = await self._fhir.search("Provenance", {"_tag": f"{_IDEMPOTENCY_SYSTEM}|{key}"})
+        proof = proofs[0] if proofs else None
+        if proof is not None:
+            targets = [str(target.get("reference")) for target in proof.get("target") or []]
+        else:
+            value = step.get("result")
+            reference = value.get("reference") if isinstance(value, dict) else None
+            targets = [reference] if isinstance(reference, str) else []
+        local = [target for target in dict.fromkeys(targets) if is_local(target)]
+        found = await asyncio.gather(*(self._version(target, key) for target in local))
+        versions = [version for version in found if version is not None]
+        return Wrote(
+            versions=tuple(f"{_reference(row)}/_history/{row['meta']['versionId']}" for row in versions),
+            patient=next((who for who in map(_patient_of, versions) if who), ""),
+            provenance=proof,
+        )
+
+    async def _version(self, reference: str, key: str) -> Resource | None:
+        try:
+            versions = await self._fhir.history(reference)
+        except NotFound:
+            return None
+        return next((row for row in versions if _is_of(row, key)), None)
+
+    async def _people(self, run: RunRecord) -> People:
+        """Everybody who is named, with their printed names."""
+        snapshot = run.snapshot
+        names = {str(snapshot["requester"]["id"]): str(snapshot["requester"]["display"])}
+        for card in snapshot["suspensions"]:
+            if card.get("decidedBy"):
+                names[str(card["decidedBy"])] = str(card.get("decidedByDisplay") or card["decidedBy"])
+        for row in run.audit:
+            if row.get("actor"):
+                names.setdefault(str(row["actor"]), str(row["actor"]))
+        names.pop(SYSTEM, None)
+        found = await asyncio.gather(*(self._person(who, name) for who, name in names.items()))
+        return People(known=dict(zip(names, found, strict=True)))
+
+    async def _person(self, principal_id: str, name: str) -> dict[str, Any]:
+        reference = f"Practitioner/{principal_id}"
+        if is_local(reference):
+            try:
+                practitioner = await self._fhir.read(reference)
+            except NotFound:
+                pass
+            else:
+                return {"reference": reference, "display": _printed(practitioner) or name}
+        return {"identifier": {"system": PRINCIPAL_SYSTEM, "value": principal_id}, "display": name}
+
+
+def _is_of(resource: Resource, key: str) -> bool:
+    tags = (resource.get("meta") or {}).get("tag") or []
+    return any(tag.get("system") == _IDEMPOTENCY_SYSTEM and tag.get("code") == key for tag in tags)
+
+
+def _reference(resource: Resource) -> str:
+    return f"{resource['resourceType']}/{resource['id']}"
+
+
+def _patient_of(resource: Resource) -> str:
+    if resource["resourceType"] == "Patient":
+        return _reference(resource)
+    for element in ("subject", "patient", "for", "beneficiary"):
+        reference = (resource.get(element) or {}).get("reference")
+        if isinstance(reference, str) and reference.startswith("Patient/"):
+            return reference
+    return ""
+
+
+def _printed(practitioner: Resource) -> str:
+    name: dict[str, Any] = next(iter(practitioner.get("name") or ()), {})
+    parts = [*(name.get("prefix") or []), *(name.get("given") or []), name.get("family") or ""]
+    return " ".join(part for part in parts if part) or str(name.get("text") or "")
+
+
+def _full_url(resource: Resource) -> str:
+    if resource["resourceType"] == "Provenance":
+        # It is of the record, whose address is not known here; its id may be no UUID.
+        return f"urn:uuid:{derived_id('record', _reference(resource))}"
+    return f"urn:uuid:{resource['id']}"
+
+
+def _lacking(run_id: str, steps: Iterable[str]) -> Resource:
+    """What should be in the record and is not, said in the export itself."""
+    told = f"no Provenance is in the record for what these steps wrote: {', '.join(steps)}"
+    issue = {"severity": "warning", "code": "incomplete", "diagnostics": told}
+    return {"resourceType": "OperationOutcome", "id": derived_id("run", run_id, "lacking"), "issue": [issue]}

@@ -1,0 +1,287 @@
+"""A run as FHIR: one event for each audit row, one Task for each card, what was written, its Provenance."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from condor import Condor, CondorError, Principal
+from condor.config import Settings
+from condor.ports.mounts import RunRecord
+from condor.runtime.run_record import run_record
+from condor.testing import SeededClock
+from condor_hms.fhir.errors import Unavailable
+from condor_hms.fhir.structure import structure_issues
+from condor_hms.pack import PACK
+from condor_hms.run_export import FhirRunView
+from tests.hms.fhir.support import MELISSA
+from tests.hms.fhir_server.process import TOKEN, started_server, what_is_missing
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+pytestmark = pytest.mark.slow
+
+OKAFOR = Principal(id="dr-okafor", roles=frozenset({"doctor"}), display="Dr Okafor")
+LINDHOLM = Principal(id="dr-lindholm", roles=frozenset({"doctor"}), display="Dr Lindholm")
+PRESCRIBE = "Start Melissa Smith on nitrofurantoin 100 mg twice a day for 5 days for her UTI."
+ALLERGY = "John Hernandez had angioedema with ibuprofen years ago, pls add it as a severe medication allergy."
+VALIDATE = Path(__file__).parents[1] / "fhir_server" / "validate.mjs"
+
+
+@asynccontextmanager
+async def opened(home: Path, **more: Any) -> AsyncIterator[Condor]:
+    """The demonstration hospital."""
+    async with Condor(home=home, packs=[PACK], demo=True, settings=Settings(home=home), **more) as condor:
+        yield condor
+
+
+async def export(condor: Condor, run_id: str) -> dict[str, Any]:
+    """The Bundle of a run, which is the same when it is made again."""
+    record = await run_record(condor, condor.store, run_id)
+    view = condor.views["fhir"]
+    body = await view.render(record)
+    assert body == await view.render(record)
+    found: dict[str, Any] = json.loads(body)
+    return found
+
+
+def resources(bundle: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    """Those of a type, in order."""
+    found = [entry["resource"] for entry in bundle["entry"]]
+    return [resource for resource in found if resource["resourceType"] == kind]
+
+
+def details(event: dict[str, Any]) -> dict[str, str]:
+    """The details of an AuditEvent by name."""
+    return {
+        detail["type"]: detail["valueString"]
+        for entity in event["entity"]
+        for detail in entity.get("detail", [])
+    }
+
+
+def what(event: dict[str, Any]) -> list[str]:
+    """References of an AuditEvent's entities."""
+    named = [entity["what"].get("reference") for entity in event["entity"]]
+    return [reference for reference in named if reference]
+
+
+def by_decision(bundle: dict[str, Any], decision: str) -> dict[str, Any]:
+    """The last AuditEvent of a decision."""
+    events = resources(bundle, "AuditEvent")
+    return [event for event in events if decision in [code["code"] for code in event["subtype"]]][-1]
+
+
+async def check(condor: Condor, run_id: str) -> dict[str, Any]:
+    """What holds of every export; the Bundle."""
+    bundle = await export(condor, run_id)
+    assert structure_issues(bundle) == []
+    assert (bundle["type"], bundle["identifier"]["value"]) == ("collection", run_id)
+    urls = [entry["fullUrl"] for entry in bundle["entry"]]
+    assert len(urls) == len(set(urls))
+    rows = (await run_record(condor, condor.store, run_id)).audit
+    events = resources(bundle, "AuditEvent")
+    assert len(events) == len(rows)
+    for event, row in zip(events, rows, strict=True):
+        said = details(event)
+        assert (said["audit_seq"], said["audit_hash"]) == (str(row["seq"]), row["hash"])
+        assert event["recorded"] == row["at"]
+        assert sum(agent["requestor"] for agent in event["agent"]) == 1
+    shown = await condor.show(run_id)
+    cards = [card["suspendId"] for card in shown["suspensions"]]  # type: ignore[index,union-attr,call-overload]
+    assert [task["identifier"][0]["value"] for task in resources(bundle, "Task")] == cards
+    return bundle
+
+
+async def started(condor: Condor, request: str, **more: Any) -> dict[str, Any]:
+    """A run at its first rest."""
+    run = await condor.start(request, principal=OKAFOR, **more)
+    return dict(await condor.wait(run.id))
+
+
+def card_of(run: dict[str, Any]) -> str:
+    """Its open card."""
+    (card,) = [card for card in run["suspensions"] if card["status"] == "pending"]
+    return str(card["suspendId"])
+
+
+@pytest.fixture(params=["embedded", "http"])
+async def hospital(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[Condor]:
+    """On both adapters."""
+    if request.param == "http":
+        monkeypatch.setenv("CONDOR_FHIR_BASE_URL", started_server().reset())
+        monkeypatch.setenv("CONDOR_FHIR_TOKEN", TOKEN)
+    async with opened(tmp_path) as condor:
+        yield condor
+
+
+async def test_an_approved_write(hospital: Condor) -> None:
+    """Parked: a Task that is requested. Approved: accepted, with what was written, its version, signed."""
+    run = await started(hospital, PRESCRIBE)
+    parked = await check(hospital, run["runId"])
+    [task] = resources(parked, "Task")
+    assert (task["status"], task["for"]) == ("requested", {"reference": MELISSA})
+    assert task["requester"] == {"reference": "Practitioner/dr-okafor", "display": "Dr Amara Okafor"}
+    assert "output" not in task
+    assert by_decision(parked, "suspended")["type"]["code"] == "hold"
+    assert resources(parked, "Provenance") == []
+    await hospital.resume(
+        run["runId"], card_of(run), {"approved": True, "reason": "fits"}, principal=LINDHOLM
+    )
+    await hospital.wait(run["runId"])
+    bundle = await check(hospital, run["runId"])
+    [proof] = resources(bundle, "Provenance")
+    [again] = resources(bundle, "Task")
+    assert (again["id"], again["status"], again["statusReason"]) == (task["id"], "accepted", {"text": "fits"})
+    assert again["owner"] == {"reference": "Practitioner/dr-lindholm", "display": "Dr Erik Lindholm"}
+    assert {row["type"]["text"]: row["valueString"] for row in again["input"]}["rule_id"] == (
+        "mutate.high-tier-always-approval"
+    )
+    target = proof["target"][0]["reference"]
+    version = (await hospital.views["fhir"]._fhir.versions([target]))[target]  # type: ignore[attr-defined]
+    written = f"{target}/_history/{version}"
+    assert [row["valueReference"]["reference"] for row in again["output"]] == [
+        written,
+        f"Provenance/{proof['id']}",
+    ]
+    executed = by_decision(bundle, "executed")
+    assert (executed["action"], executed["outcome"], what(executed)) == ("C", "0", [MELISSA, written])
+    approved = by_decision(bundle, "approved")
+    said = details(approved)
+    assert said["printed_name"] == "Dr Erik Lindholm"
+    assert said["signature_meaning"] == "Verification Signature"
+    assert said["signature_time"] == proof["signature"][0]["when"]
+    assert approved["agent"][1]["who"]["reference"] == "Practitioner/dr-lindholm"
+    assert "suspended" not in json.dumps([event["id"] for event in resources(bundle, "AuditEvent")])
+    # Events that were there are there, under the same ids.
+    before = [event["id"] for event in resources(parked, "AuditEvent")]
+    assert [event["id"] for event in resources(bundle, "AuditEvent")][: len(before)] == before
+
+
+async def test_a_write_that_nobody_was_asked_about(hospital: Condor) -> None:
+    """Autonomous: no Task, and an event that says which patient and which version."""
+    run = await started(hospital, ALLERGY, autonomy="autonomous")
+    bundle = await check(hospital, run["runId"])
+    assert resources(bundle, "Task") == []
+    done = by_decision(bundle, "create")
+    assert what(done)[0] == "Patient/pt-65e78d9ba50c"
+    assert [reference.partition("/")[0] for reference in what(done)[1:]] == ["AllergyIntolerance"]
+    assert "/_history/" in what(done)[1]
+    assert details(done)["tool"] == "allergy.record"
+
+
+async def test_no_event_holds_what_stands_in_the_record(hospital: Condor) -> None:
+    """Ids, versions, people, rules; the medicine and the reason stand in the Task alone, as on the card."""
+    run = await started(hospital, PRESCRIBE)
+    await hospital.resume(
+        run["runId"], card_of(run), {"approved": False, "reason": "CANARY-3"}, principal=OKAFOR
+    )
+    await hospital.wait(run["runId"])
+    bundle = await check(hospital, run["runId"])
+    events = json.dumps(resources(bundle, "AuditEvent"))
+    for word in ("Nitrofurantoin", "nitrofurantoin", "Melissa", "UTI", "CANARY-3", "POP-000035"):
+        assert word not in events
+    [task] = resources(bundle, "Task")
+    assert (task["status"], task["statusReason"]["text"]) == ("rejected", "CANARY-3")
+    assert by_decision(bundle, "denied")["outcome"] == "4"
+
+
+async def test_a_form_and_an_edit_and_an_end_without_an_answer(tmp_path: Path) -> None:
+    """Answered: completed. Edited: cancelled, and another card. Expired: cancelled, by nobody."""
+    clock = SeededClock()
+    async with opened(tmp_path, clock=clock, tend=False) as condor:
+        plan = {"steps": [{"id": "s1", "tool": "note.draft", "args": {"patient": MELISSA, "text": "Seen."}}]}
+        run = await condor.start(plan=plan, principal=OKAFOR)
+        asked = dict(await condor.wait(run.id))
+        await condor.resume(run.id, card_of(asked), {"doc_type": "11506-3"}, principal=OKAFOR)
+        parked = dict(await condor.wait(run.id))
+        await condor.edit(card_of(parked), {"text": "Seen today."}, principal=OKAFOR)
+        clock.advance(25 * 3600)
+        await condor.sweep()
+        bundle = await check(condor, run.id)
+    tasks = resources(bundle, "Task")
+    assert [(task["status"], task["businessStatus"]["text"]) for task in tasks] == [
+        ("completed", "answered"),
+        ("cancelled", "superseded"),
+        ("cancelled", "expired"),
+    ]
+    assert [task["code"]["coding"][0]["code"] for task in tasks] == ["clarification", "approve", "approve"]
+    expired = by_decision(bundle, "expired")
+    assert [agent["who"]["identifier"]["value"] for agent in expired["agent"]] == ["condor"]
+
+
+class Without:
+    """A record that lacks something, or does not answer."""
+
+    def __init__(self, fhir: Any, error: Exception | None = None) -> None:
+        self.fhir, self.error = fhir, error
+
+    async def search(self, resource_type: str, params: Any) -> list[Any]:
+        """No Provenance is there."""
+        if self.error is not None:
+            raise self.error
+        return [] if resource_type == "Provenance" else await self.fhir.search(resource_type, params)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.fhir, name)
+
+
+async def test_what_is_lacking_is_said_and_a_part_is_no_export(tmp_path: Path) -> None:
+    """No Provenance: a warning in the Bundle. No answer: no Bundle."""
+    async with opened(tmp_path) as condor:
+        run = await started(condor, ALLERGY, autonomy="autonomous")
+        record = await run_record(condor, condor.store, run["runId"])
+        fhir = condor.views["fhir"]._fhir  # type: ignore[attr-defined]
+        bundle = await FhirRunView(Without(fhir)).bundle(record)
+        [outcome] = resources(bundle, "OperationOutcome")
+        assert outcome["issue"][0]["code"] == "incomplete"
+        assert structure_issues(bundle) == []
+        done = by_decision(bundle, "executed")
+        assert "AllergyIntolerance/" in "".join(what(done))
+        with pytest.raises(CondorError, match="does not answer"):
+            await FhirRunView(Without(fhir, Unavailable("gone"))).render(record)
+
+
+async def test_a_run_whose_data_was_erased(tmp_path: Path) -> None:
+    """The history is exported all the same: cards without their contents, events without a patient."""
+    async with opened(tmp_path) as condor:
+        run = await started(condor, PRESCRIBE)
+        whole = await run_record(condor, condor.store, run["runId"])
+        bare = dict(whole.snapshot)
+        bare["steps"] = [{"id": step["id"], "status": step["status"]} for step in whole.snapshot["steps"]]
+        kept = ("suspendId", "runId", "stepId", "reasonCode", "origin", "toolName", "status", "openedAt")
+        bare["suspensions"] = [{name: card[name] for name in kept} for card in whole.snapshot["suspensions"]]
+        erased = RunRecord(snapshot=bare, audit=whole.audit, keys={})
+        bundle = await FhirRunView(condor.views["fhir"]._fhir).bundle(erased)  # type: ignore[attr-defined]
+    assert structure_issues(bundle) == []
+    [task] = resources(bundle, "Task")
+    assert (task["description"], "for" in task) == ("medication.prescribe", False)
+
+
+async def test_the_official_definitions_take_it(tmp_path: Path) -> None:
+    """Every resource of three runs, by Medplum's validator."""
+    if missing := what_is_missing():
+        pytest.skip(f"the validator cannot run here: {missing}")
+    lines = []
+    async with opened(tmp_path) as condor:
+        for request, answer in ((PRESCRIBE, True), (PRESCRIBE, False), (ALLERGY, True)):
+            run = await started(condor, request)
+            body = {"approved": answer, **({} if answer else {"reason": "no"})}
+            await condor.resume(run["runId"], card_of(run), body, principal=OKAFOR)
+            await condor.wait(run["runId"])
+            bundle = await check(condor, run["runId"])
+            lines += [bundle, *(entry["resource"] for entry in bundle["entry"])]
+    validator = await asyncio.create_subprocess_exec(
+        "node", str(VALIDATE), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    said, _ = await validator.communicate("\n".join(map(json.dumps, lines)).encode())
+    assert (validator.returncode, said.decode()) == (0, "")
