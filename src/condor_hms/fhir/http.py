@@ -32,6 +32,7 @@ from condor_hms.fhir.matching import matching
 from condor_hms.fhir.port import EntryOutcome, TransactionResult
 from condor_hms.fhir.references import iter_references, parse_reference, rewrite_references, versionless
 from condor_hms.fhir.search import parse_search
+from condor_hms.fhir.search_values import patients_of
 from condor_hms.fhir.validation import check_content, check_in_record
 
 if TYPE_CHECKING:
@@ -196,8 +197,17 @@ class HttpFhirStore:
             for _, target in iter_references(resource, "")
             if re.fullmatch(r"[A-Z][A-Za-z]{2,63}/[A-Za-z0-9.-]{1,64}", versionless(target))
         }
-        versions = await self.versions(mentioned - own)
-        known = own | {reference for reference, version in versions.items() if version is not None}
+        others = sorted(mentioned - own)
+        found = await asyncio.gather(*(self._or_none(reference) for reference in others))
+        known = dict.fromkeys(own, frozenset[str]()) | {
+            reference: patients_of(row)
+            for reference, row in zip(others, found, strict=True)
+            if row is not None
+        }
+        for entry, _, resource in written:
+            if entry.reference is not None or entry.full_url is not None:
+                place = entry.reference or places[str(entry.full_url)]
+                known[place] = patients_of(resource)
         issues: list[Issue] = []
         for entry, now, resource in written:
             issues += check_in_record(resource, before=now, known=known, entry=entry.index)

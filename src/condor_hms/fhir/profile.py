@@ -42,6 +42,8 @@ class Profile:
     targets: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: References that must be literal (`Type/id`), never only a display or an identifier.
     literal: tuple[str, ...] = ()
+    #: References that may be to another patient's: a newborn's mother, a donor.
+    others: tuple[str, ...] = ()
     #: CodeableConcepts that must say something: a text, a code or a display.
     spoken: tuple[str, ...] = ()
     #: Paths that an update may not change, with the advice that goes with it.

@@ -103,6 +103,7 @@ _OBSERVATION = Profile(
     },
     # R4 has subject 0..1; ours: a number belongs to somebody.
     literal=("subject",),
+    others=("focus",),
     spoken=("code",),
     fixed={
         "subject.reference": NEW_PATIENT,

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["CHARS_MAX", "IndexValue", "date_range", "index_values", "name_words", "phone_backwards"]
+__all__ = [
+    "CHARS_MAX",
+    "IndexValue",
+    "date_range",
+    "index_values",
+    "name_words",
+    "patients_of",
+    "phone_backwards",
+]
 
 #: Characters of an indexed value and of its qualifier: both fit an entry of any database's index (PostgreSQL:
 #: 2,704 bytes). What is longer is kept cut and marked, so that no question meets it by chance.
@@ -70,6 +78,15 @@ def index_values(resource: Resource) -> list[IndexValue]:
                 for value, qualifier in _index_element(param, element):
                     found[IndexValue(param=name, value=_kept(value), qualifier=_kept(qualifier))] = None
     return list(found)
+
+
+def patients_of(resource: Resource) -> frozenset[str]:
+    """Whose the resource is: the `Patient/id` that its search parameter `patient` finds it by."""
+    param = params_of(resource["resourceType"]).get("patient")
+    if param is None:
+        return frozenset()
+    found = (element for path in param.paths for element in _elements_at(resource, path.split(".")))
+    return frozenset(target for element in found for target, _ in _index_element(param, element))
 
 
 def _kept(text: str) -> str:

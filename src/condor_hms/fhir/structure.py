@@ -2,7 +2,8 @@
 
 Rule 1: no empty object, array or string; no null but in a list of primitives with a companion.
 Rule 2: element names, cardinalities and types are those of `fhir.resources` (its R4B models accept R4).
-Rule 3: a JSON type is never converted: `"100"` is not the number 100 and `"true"` is not true.
+Rule 3: what R4 says of a data type holds wherever it stands (`datatypes`).
+Rule 4: a JSON type is never converted: `"100"` is not the number 100 and `"true"` is not true.
 
 The models load per type at first use (about half a second for the first, some 30 ms for each further one), so
 that whoever only reads never pays for them; `preload` pays early.
@@ -18,7 +19,9 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
+from condor_hms.fhir.datatypes import datatype_issues, field_names
 from condor_hms.fhir.errors import Issue, Unavailable
+from condor_hms.fhir.references import iter_references
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -31,6 +34,8 @@ __all__ = ["preload", "shape_issues", "structure_issues"]
 _DEPTH_MAX = 30
 #: Characters of one string. A scanned document is a Binary elsewhere; a note is far shorter.
 _STRING_CHARS_MAX = 1_000_000
+#: R4: a string has no character below U+0020 but tab and line breaks.
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 #: Issues reported for one resource; a person corrects a few at a time.
 _ISSUES_MAX = 20
 
@@ -83,6 +88,8 @@ def _primitive_fault(value: Any) -> tuple[str, str] | None:
             return None
         case str() if not value.strip():
             return "empty", "a blank string: leave the element out or give a value"
+        case str() if _CONTROL.search(value):
+            return "shape", "it holds a control character: only line breaks and tabs may stand in a text"
         case str() if len(value) > _STRING_CHARS_MAX:
             return "shape", f"longer than {_STRING_CHARS_MAX} characters"
         case float() if not math.isfinite(value):
@@ -130,7 +137,28 @@ def structure_issues(resource: Resource) -> list[Issue]:
         parsed = model.model_validate(resource)
     except pydantic.ValidationError as error:
         return [_issue(resource_type, details) for details in error.errors(include_url=False)[:_ISSUES_MAX]]
-    return list(_converted(resource, parsed, resource_type))[:_ISSUES_MAX]
+    converted = (
+        list(_contained_issues(resource)) + list(_converted(resource, parsed, resource_type))[:_ISSUES_MAX]
+    )
+    return converted or list(datatype_issues(resource, parsed, resource_type))[:_ISSUES_MAX]
+
+
+def _contained_issues(resource: Resource) -> Iterator[Issue]:
+    """dom-2 to dom-5: what is contained is part of this resource alone, and used in it."""
+    contained = resource.get("contained", [])
+    if not contained:
+        return
+    used = {target for _, target in iter_references(resource, "")}
+    for index, item in enumerate(contained):
+        path = f"{resource['resourceType']}.contained[{index}]"
+        if "contained" in item:
+            yield Issue(path=f"{path}.contained", rule="dom-2", message="what is contained contains nothing")
+        points_out = any(target == "#" for _, target in iter_references(item, ""))
+        if f"#{item.get('id')}" not in used and not points_out:
+            yield Issue(path=path, rule="dom-3", message="nothing here refers to it: leave it out")
+        for name in sorted({"versionId", "lastUpdated", "security"} & item.get("meta", {}).keys()):
+            rule = "dom-5" if name == "security" else "dom-4"
+            yield Issue(path=f"{path}.meta.{name}", rule=rule, message="what is contained has none")
 
 
 @lru_cache(maxsize=256)
@@ -192,7 +220,8 @@ def _converted(given: Any, parsed: Any, path: str) -> Iterator[Issue]:
     if given is None or parsed is None:
         return
     if hasattr(parsed, "model_fields_set") and isinstance(given, dict):
-        names = _field_names(type(parsed))
+        kind: Any = type(parsed)
+        names = field_names(kind)
         for key, value in given.items():
             if key in names:
                 yield from _converted(value, getattr(parsed, names[key]), f"{path}.{key}")
@@ -213,16 +242,3 @@ def _json_type(value: Any) -> str:
     if isinstance(value, list):
         return "an array"
     return "an object" if isinstance(value, dict) or hasattr(value, "model_fields_set") else "a string"
-
-
-def _field_names(model: Any) -> dict[str, str]:
-    """Attribute name by JSON name of a model class; kept, since a write asks for the same dozen again."""
-    names = _FIELD_NAMES.get(model)
-    if names is None:
-        names = {field.alias or name: name for name, field in model.model_fields.items()}
-        _FIELD_NAMES[model] = names
-    return names
-
-
-#: Grows with the model classes in use, of which R4 has a few hundred.
-_FIELD_NAMES: dict[type, dict[str, str]] = {}

@@ -136,6 +136,21 @@ class Tables(ABC):
             found.update({reference: version for reference, version in self._rows(sql, chunk)})
         return found
 
+    def owners(self, references: Iterable[str]) -> dict[str, frozenset[str]]:
+        """Whose each of those is that exist: `Patient/id`; empty where a resource is nobody's."""
+        wanted = list(references)
+        found: dict[str, frozenset[str]] = {}
+        for start in range(0, len(wanted), _CHUNK):
+            chunk = wanted[start : start + _CHUNK]
+            marks = ",".join("?" * len(chunk))
+            join = "LEFT JOIN search_value s ON s.pk = r.pk AND s.param = r.type || '.patient'"
+            where = f"WHERE r.reference IN ({marks})"
+            sql = f"SELECT r.reference, s.value FROM resource r {join} {where}"  # noqa: S608 - marks only
+            for reference, patient in self._rows(sql, chunk):
+                own = frozenset() if patient is None else frozenset({patient})
+                found[reference] = found.get(reference, frozenset()) | own
+        return found
+
     def holders(self, param: str, value: str, qualifier: str) -> list[int]:
         """`pk` of the current resources that have this indexed value."""
         sql = "SELECT pk FROM search_value WHERE param = ? AND value = ? AND qualifier = ?"

@@ -19,6 +19,7 @@ from condor_hms.fhir.errors import (
 )
 from condor_hms.fhir.port import EntryOutcome, TransactionResult
 from condor_hms.fhir.references import iter_references, rewrite_references, versionless
+from condor_hms.fhir.search_values import patients_of
 from condor_hms.fhir.validation import check_in_record
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ def _check(tables: Tables, written: Sequence[tuple[_Placed, Resource]], in_bundl
     mentioned = {
         versionless(target) for _, resource in written for _, target in iter_references(resource, "")
     }
-    known = in_bundle | tables.versions(mentioned).keys()
+    known = dict.fromkeys(in_bundle, frozenset[str]()) | tables.owners(mentioned)
+    known |= {item.reference: patients_of(resource) for item, resource in written}
     issues: list[Issue] = []
     seen: set[tuple[str, str]] = set()
     for item, resource in written:

@@ -14,11 +14,12 @@ from condor_hms.fhir.errors import Issue
 from condor_hms.fhir.profile_rules import CREATE_RULES, RULES, says_something
 from condor_hms.fhir.profiles import PROFILES, Profile
 from condor_hms.fhir.references import is_local, iter_references, versionless
+from condor_hms.fhir.search_values import patients_of
 from condor_hms.fhir.structure import preload, shape_issues, structure_issues
 from condor_hms.fhir.value_sets import VALUE_SETS, ValueSet
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Container, Iterator, Mapping
 
     from condor_hms.fhir.port import Resource
 
@@ -38,20 +39,27 @@ def check_content(resource: Resource, *, entry: int | None = None) -> list[Issue
 
 
 def check_in_record(
-    resource: Resource, *, before: Resource | None, known: Container[str], entry: int | None = None
+    resource: Resource,
+    *,
+    before: Resource | None,
+    known: Mapping[str, frozenset[str]],
+    entry: int | None = None,
 ) -> list[Issue]:
     """Issues of the resource among the others; its content has been checked.
 
     Args:
         resource: with references between entries resolved.
         before: the version it supersedes, None for a create.
-        known: every `Type/id` that it mentions and that exists, in the record or in the same Bundle.
+        known: every `Type/id` that it mentions and that exists, in the record or in the same Bundle, with
+            the patients that it is about.
         entry: index of its Bundle entry.
     """
     profile = PROFILES.get(resource["resourceType"])
     issues = list(_unresolved(resource))
     if profile is not None:
         issues.extend(_reference_issues(resource, profile, known))
+        if before is None or patients_of(before) == patients_of(resource):
+            issues.extend(_strangers(resource, profile, known))
         if before is None:
             for rule in CREATE_RULES.get(resource["resourceType"], ()):
                 issues.extend(rule(resource))
@@ -147,6 +155,18 @@ def _reference_fault(
     if "Resource" not in allowed and target_type not in allowed:
         return f"it may point at {' or '.join(allowed)}, not at {target_type}"
     return None if target in known else f"{target} is not in the record: check the reference"
+
+
+def _strangers(resource: Resource, profile: Profile, known: Mapping[str, frozenset[str]]) -> Iterator[Issue]:
+    """Ours: what a resource of one patient points at is not another patient's."""
+    own = patients_of(resource)
+    if len(own) != 1:
+        return
+    for place, target in iter_references(resource, resource["resourceType"]):
+        others = known.get(versionless(target), frozenset())
+        if others and not others & own and unindexed(place) not in profile.others:
+            message = f"{target} is of {', '.join(sorted(others))}, this is of {', '.join(own)}"
+            yield Issue(path=f"{place}.reference", rule="patient", message=message)
 
 
 def _change_issues(resource: Resource, before: Resource, profile: Profile) -> Iterator[Issue]:
