@@ -1,10 +1,24 @@
-"""What every test shares: hypothesis explores at a desk and is deterministic where `CI` is set."""
+"""What every test shares.
+
+Hypothesis explores at a desk and is deterministic where `CI` is set. What a wait says of a run from the
+memory of its segment is held against the store, in every test that waits.
+"""
+
+from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, settings
 
+from condor.pump.state import RunAsLeft
+from condor.runtime.runtime import Runtime
+from condor.runtime.snapshot import run_snapshot
 from tests.clusters import cluster as cluster  # a fixture
+
+if TYPE_CHECKING:
+    from condor.runtime.snapshot import Shown
 
 settings.register_profile("desk", deadline=None)
 settings.register_profile(
@@ -16,3 +30,19 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("ci" if os.environ.get("CI") else "desk")
+
+
+@pytest.fixture(autouse=True)
+def _waits_are_held_to_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    wait = Runtime.wait
+
+    async def held(self: Runtime, run_id: str) -> Shown:
+        left = await wait(self, run_id)
+        if isinstance(left, RunAsLeft):
+            stored = await self._ports.store.load(run_id)
+            assert stored is not None, "what has rested is stored"
+            moved_on = (stored.run.status, stored.run.updated_at) != (left.run.status, left.run.updated_at)
+            assert moved_on or run_snapshot(left) == run_snapshot(stored)
+        return left
+
+    monkeypatch.setattr(Runtime, "wait", held)

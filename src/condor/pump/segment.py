@@ -18,7 +18,7 @@ from condor.core.errors import OurBug, StoreUnavailable
 from condor.core.observers.processors import POST_TOOL_PROCESSORS
 from condor.core.outcome import FULFILLED, StepOutcome, StepStatus
 from condor.core.recovery import DEFAULT_LIMITS, Limits
-from condor.core.run import EventKind, RunStatus, TransitionCause, check_transition
+from condor.core.run import TERMINAL, EventKind, RunStatus, TransitionCause, check_transition
 from condor.core.suspend import Origin
 from condor.ports.clock import Clock, timestamp
 from condor.ports.counts import uncounted
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from condor.ports.messages import OutputProcessor
     from condor.ports.model import Confirmer, InputRegenerator, Planner
     from condor.ports.tools import Toolbox
-    from condor.pump.state import RunState
+    from condor.pump.state import RunAsLeft, RunState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +78,10 @@ class PumpPorts:
         return timestamp(self.clock.now())
 
 
+#: Units that go on from the status that was read.
+_STATUS_MATTERS = frozenset({"count_answer", "raise_epoch"})
+
+
 class LookAgain(Exception):
     """An answer came between; the facts are saved and the run must be looked at again."""
 
@@ -107,6 +111,8 @@ class Segment:
         self.effect_at_stake = False
         #: The loop has failed, or the process goes: leaves at work finish, nothing new is begun.
         self.leaving = False
+        #: Something was staged that may not be stored: memory may say more than the store.
+        self._looked = False
         self._create = create
         self._begun_s = ports.clock.monotonic()
         if state.ledger.limits != ports.limits:
@@ -255,7 +261,11 @@ class Segment:
             facts.absorb(self.facts)
             self.facts, self.effect_at_stake = facts, at_stake or self.effect_at_stake
             raise
-        self._applied(moves, status, committed, sees_answers=sees_answers)
+        if moves is not None:
+            for row in moves.steps.values():
+                self.state.put_step(row)
+        self.state.status = status or self.state.status
+        self._applied(unit, committed, sees_answers=sees_answers)
         return committed
 
     def _check_may_move(self, seen: int | None) -> None:
@@ -265,10 +275,12 @@ class Segment:
             raise LookAgain
 
     async def _save(self, facts: Staging) -> None:
+        unit = self._unit(facts, None, None, sees_answers=False)
         try:
-            committed = await self.ports.store.commit(self._unit(facts, None, None, sees_answers=False))
+            committed = await self.ports.store.commit(unit)
         except Conflict as conflict:
             raise self._explained(conflict) from None
+        self.state.note(unit, committed)
         self._announce(committed)
 
     def _explained(self, conflict: Conflict) -> Exception:
@@ -296,8 +308,8 @@ class Segment:
             else Expect(
                 epoch=state.epoch,
                 answers=state.answers if sees_answers else None,
-                # An answer goes on differently from a parked run than from one that is at work.
-                statuses=frozenset({state.status}) if more.get("count_answer") else None,
+                # An answer goes on differently from a parked run than from one at work; none takes up an end.
+                statuses=frozenset({state.status}) if more.keys() & _STATUS_MATTERS else None,
             )
         )
         return Transition(
@@ -326,29 +338,13 @@ class Segment:
         others = [(key, body) for key, body in payloads if key != LEDGER]
         return [*others, (LEDGER, encode(self.state.ledger.to_json()))]
 
-    def _applied(
-        self, moves: Staging | None, status: RunStatus | None, committed: Committed, *, sees_answers: bool
-    ) -> None:
+    def _applied(self, unit: Transition, committed: Committed, *, sees_answers: bool) -> None:
         state = self.state
         self._create = None
-        state.epoch = committed.epoch
+        state.note(unit, committed)
         if sees_answers:
             # INVARIANT: an answer counts as seen only by whoever has looked at it (``look_again``).
             state.answers = committed.answers
-        state.status = status or state.status
-        if moves is not None:
-            for row in moves.steps.values():
-                state.put_step(row)
-            for parked in moves.park:
-                state.suspensions[parked.suspend_id] = parked
-            for closed in moves.decide:
-                card = state.suspensions[closed.suspend_id]
-                if card.status != closed.status:
-                    state.suspensions[closed.suspend_id] = replace(
-                        card, status=closed.status, decided_by=closed.decided_by
-                    )
-            for used in moves.consume:
-                state.suspensions[used] = replace(state.suspensions[used], consumed=True)
         self._announce(committed)
 
     def _announce(self, committed: Committed) -> None:
@@ -361,6 +357,7 @@ class Segment:
     async def look_again(self) -> None:
         """Take what answers changed since this segment last looked."""
         self.wake.clear()
+        self._looked = True
         stored = await self.ports.store.load(self.state.run_id)
         if stored is None or stored.run.epoch != self.state.epoch:
             raise RunLost
@@ -375,6 +372,12 @@ class Segment:
                 self.state.statuses[wait.request.step_id] = StepStatus.PENDING
             else:
                 self.asked.append(wait)
+
+    def as_left(self) -> RunAsLeft | None:
+        """The run at the rest that this segment brought it to; None where only the store can say."""
+        rests = self.state.status is RunStatus.SUSPENDED or self.state.status in TERMINAL
+        sure = rests and not self._looked and not self.leaving and not self.facts
+        return self.state.as_left() if sure else None
 
     def leave(self) -> None:
         """Begin nothing new: the run is left to another segment."""

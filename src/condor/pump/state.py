@@ -6,7 +6,7 @@ what has *happened* (an outcome) is applied at once and committed with the next 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from condor.core.compiler import graph_from_json
@@ -17,15 +17,16 @@ from condor.core.plan.revision import latest_graph
 from condor.core.recovery import DEFAULT_LIMITS, BreakerStop, CircuitBreakerLedger, ledger_from_json
 from condor.core.run import SYSTEM, Principal, RunStatus
 from condor.core.suspend import ReasonCode
-from condor.ports.encoding import decode
+from condor.ports.encoding import decode, encode
 from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow
 from condor.pump.staging import LEDGER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from condor.core.graph import Node
     from condor.core.ids import Json, RunId, SessionId, StepId, SuspendId, TenantId
+    from condor.ports.store import Committed, Transition
 
 
 #: What a run has spent that never needed recovery.
@@ -40,6 +41,31 @@ def _no_steps() -> Progress:
 
 class StateUnreadable(Exception):
     """What is stored of a run cannot be worked with; the message says what of it."""
+
+
+@dataclass(slots=True, kw_only=True)
+class RunFace:
+    """What of a run's row is shown."""
+
+    run_id: RunId
+    session_id: SessionId
+    status: RunStatus
+    seq: int
+    requester: bytes
+    autonomy: str
+    created_at: str
+    updated_at: str
+    worked_ms: int
+
+
+@dataclass(slots=True, kw_only=True)
+class RunAsLeft:
+    """A run as a segment left it: what a snapshot is made of, as ``StoredRun`` has it."""
+
+    run: RunFace
+    steps: Sequence[StepRow]
+    suspensions: Sequence[SuspensionRow]
+    payloads: Mapping[str, bytes]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,6 +93,10 @@ class RunState:
     #: Every suspension of the run, in the order they were opened.
     suspensions: dict[SuspendId, SuspensionRow] = field(default_factory=dict)
     payloads: dict[str, bytes] = field(default_factory=dict)
+    #: Of the last unit: its last event, its time, and the work noted with it.
+    seq: int = 0
+    updated_at: str = ""
+    noted_ms: int = 0
     _results: dict[StepId, Json] = field(default_factory=dict)
 
     @classmethod
@@ -102,6 +132,9 @@ class RunState:
             halt=decode(run.halt) if run.halt is not None else None,
             suspensions={row.suspend_id: row for row in stored.suspensions},
             payloads=dict(stored.payloads),
+            seq=run.seq,
+            updated_at=run.updated_at,
+            noted_ms=run.worked_ms,
         )
         graph = latest_graph(state.payloads)
         if graph is not None:
@@ -171,6 +204,46 @@ class RunState:
         """What can be answered now."""
         return [row for row in self.suspensions.values() if row.status == "pending"]
 
+    def note(self, unit: Transition, committed: Committed) -> None:
+        """A unit of this segment is on disk."""
+        self.epoch = committed.epoch
+        self.seq = committed.last_seq or self.seq
+        self.updated_at = unit.at
+        if unit.create is not None:
+            self.created_at = unit.at
+        self.noted_ms = max(self.noted_ms, unit.worked_ms)
+        cards = self.suspensions
+        for parked in unit.park:
+            cards[parked.suspend_id] = parked
+        for closed in unit.decide:
+            cards[closed.suspend_id] = replace(
+                cards[closed.suspend_id],
+                status=closed.status,
+                decided_by=closed.decided_by,
+                decided_at=unit.at,
+            )
+        for used in unit.consume:
+            cards[used] = replace(cards[used], consumed=True)
+
+    def as_left(self) -> RunAsLeft:
+        """The run as its last unit left it, for who would else read back what was just written."""
+        return RunAsLeft(
+            run=RunFace(
+                run_id=self.run_id,
+                session_id=self.session_id,
+                status=self.status,
+                seq=self.seq,
+                requester=encode(self.requester.to_json()),
+                autonomy=self.autonomy,
+                created_at=self.created_at,
+                updated_at=self.updated_at,
+                worked_ms=self.noted_ms,
+            ),
+            steps=[*self.steps.values()],
+            suspensions=[*self.suspensions.values()],
+            payloads=self.payloads,
+        )
+
     def refresh(self, stored: StoredRun) -> None:
         """Take what answers changed since this segment looked; what is in flight here stays.
 
@@ -178,6 +251,7 @@ class RunState:
         """
         run: RunRow = stored.run
         self.answers = run.answers
+        self.seq, self.updated_at, self.noted_ms = run.seq, run.updated_at, run.worked_ms
         self.halt = decode(run.halt) if run.halt is not None else _breaker_halt(self.ledger.stop)
         waited = {row.suspend_id for row in self.open_suspensions()}
         self.suspensions = {row.suspend_id: row for row in stored.suspensions}

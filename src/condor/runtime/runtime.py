@@ -224,8 +224,8 @@ class Runtime:
     async def wait(self, run_id: str) -> Shown:
         """The run as it is stored at its next rest: parked or ended.
 
-        A segment that brought it there here, with nobody else's hand between, still knows it, and the store is not
-        asked again.
+        The segment that brought it there, with nobody else's hand between, still knows it, and the store is
+        not asked again.
 
         Raises:
             UnknownId: no such run.
@@ -272,9 +272,9 @@ class Runtime:
         """The same, by a job for whichever worker takes it."""
         return await self._driving.hand_over_orphans()
 
-    async def work_on(self, run_id: str, epoch: int) -> JobEnd:
+    async def work_on(self, run_id: str) -> JobEnd:
         """Do a job; see ``Driving.work_on``."""
-        return await self._driving.work_on(run_id, epoch)
+        return await self._driving.work_on(run_id)
 
     async def pass_on(self, run_id: str, epoch: int) -> bool:
         """Fence off the worker of a job; see ``Driving.pass_on``."""

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from condor.core.ids import Json
     from condor.core.recovery import Limits
     from condor.ports.store import AuditRow, RunRow, StepRow, StoredRun, SuspensionRow
+    from condor.pump.state import RunAsLeft
+
+    #: A run as it is stored, or as the segment left it that stored it.
+    Shown = StoredRun | RunAsLeft
 
 #: Version of the wire shapes below.
 WIRE_VERSION = 1
@@ -65,7 +69,7 @@ def suspension_json(row: SuspensionRow, payloads: Mapping[str, bytes]) -> dict[s
     return found
 
 
-def run_snapshot(stored: StoredRun, limits: Limits = DEFAULT_LIMITS) -> dict[str, Json]:
+def run_snapshot(stored: Shown, limits: Limits = DEFAULT_LIMITS) -> dict[str, Json]:
     """Everything of a run.
 
     Args:
@@ -149,7 +153,7 @@ def verdict_json(verdict: ChainVerdict) -> dict[str, Json]:
     }
 
 
-def why(stored: StoredRun, suspensions: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
+def why(stored: Shown, suspensions: Sequence[Mapping[str, Any]]) -> dict[str, Json]:
     """What the run waits for, which rule gated it, who may answer, until when."""
     waits: list[Json] = []
     for card in suspensions:
@@ -172,7 +176,7 @@ def why(stored: StoredRun, suspensions: Sequence[Mapping[str, Any]]) -> dict[str
     return {"status": stored.run.status, "waitsFor": waits}
 
 
-def _budget(stored: StoredRun, limits: Limits) -> dict[str, Json]:
+def _budget(stored: Shown, limits: Limits) -> dict[str, Json]:
     """What recovery has spent under each ceiling, and the stop of a breaker that has opened."""
     kept = _payload(stored.payloads, "ledger")
     with contextlib.suppress(ValueError, KeyError, TypeError):
@@ -195,7 +199,7 @@ def _budget(stored: StoredRun, limits: Limits) -> dict[str, Json]:
 _WHYS = {rule.rule_id: rule.why for rule in GATE_RULES}
 
 
-def _recovery(stored: StoredRun) -> list[Json]:
+def _recovery(stored: Shown) -> list[Json]:
     """Every decision about the plan but "go on", by step and attempt, each with the rule that spoke."""
     found = [_payload(stored.payloads, key) for key in stored.payloads if key.startswith("decision:")]
     kept = [one for one in found if isinstance(one, dict) and {"stepId", "attempt", "rule"} <= one.keys()]
@@ -203,7 +207,7 @@ def _recovery(stored: StoredRun) -> list[Json]:
     return [{**decision, "why": _WHYS.get(decision["rule"], "")} for decision in kept]
 
 
-def _steps(stored: StoredRun, graph: Any) -> list[Json]:
+def _steps(stored: Shown, graph: Any) -> list[Json]:
     """Every step in graph order; without its graph (erased, damaged) what the rows still tell."""
     rows: dict[str, StepRow] = {row.step_id: row for row in stored.steps}
     nodes = graph.get("nodes") if isinstance(graph, dict) else None
