@@ -17,8 +17,8 @@ from condor_hms.catalogue.hospital import Hospital, reference_of
 from condor_hms.catalogue.record_write import Call, Composed, record_write, without
 from condor_hms.catalogue.signing import MEANINGS
 from condor_hms.catalogue.specs import code_arg, patient_arg, record_arg, text_arg, why_arg
-from condor_hms.catalogue.words import day, moment_text
-from condor_hms.catalogue.writing import Edit, clock_time, person, record_time, versions_of
+from condor_hms.catalogue.words import day
+from condor_hms.catalogue.writing import Edit, person, record_time, versions_of
 
 if TYPE_CHECKING:
     from condor_hms.fhir.port import Resource
@@ -207,14 +207,6 @@ async def _sign(call: Call) -> Composed:
         signed=meaning,
         before={"state": "draft", "text": await _earlier_text(call, document) or text},
         after={"state": "final", "text": text},
-        context=(
-            {"label": "Meaning of the signature", "text": label},
-            {
-                "label": "Printed name",
-                "text": f"whoever approves this card; asked for by {ctx.principal.name}",
-            },
-            {"label": "Time", "text": moment_text(clock_time(ctx)) + " UTC at the earliest"},
-        ),
         facts={"type": row["type"], "meaning": label},
     )
 

@@ -9,7 +9,7 @@ Rule 3: a resource is changed on the version that a person saw; if it moved sinc
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from condor import (
@@ -30,7 +30,7 @@ from condor.core.policy import is_destructive_op
 from condor_hms.catalogue.evidence import PATIENT_STATE, alert_rows
 from condor_hms.catalogue.hospital import Hospital, reference_of, require, require_patient, version_of
 from condor_hms.catalogue.identity import identity
-from condor_hms.catalogue.signing import signature
+from condor_hms.catalogue.signing import signature, signature_rows
 from condor_hms.catalogue.writing import (
     Activity,
     Edit,
@@ -199,7 +199,11 @@ class _RecordWrite:
 
     async def show(self, ctx: ToolContext, **given: Any) -> CardEvidence:
         """Compose for the card."""
-        return composed_card(await self.compose(call_of(self.hospital, ctx, given)))
+        composed = await self.compose(call_of(self.hospital, ctx, given))
+        if isinstance(composed, Composed) and composed.signed is not None:
+            rows = signature_rows(ctx, composed.signed)
+            composed = replace(composed, context=(*composed.context, *rows))
+        return composed_card(composed)
 
     async def reconcile(self, ctx: ToolContext, **given: Any) -> Reconciled:
         """Whether an earlier try was written: its key is in the record or it is not."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from condor_hms.catalogue.hospital import Hospital
     from condor_hms.fhir.port import Resource
 
-__all__ = ["AUTHOR", "MEANINGS", "VERIFICATION", "signature"]
+__all__ = ["AUTHOR", "MEANINGS", "VERIFICATION", "signature", "signature_rows"]
 
 AUTHOR = "1.2.840.10065.1.12.1.1"
 VERIFICATION = "1.2.840.10065.1.12.1.5"
@@ -31,6 +31,22 @@ MEANINGS: Mapping[str, str] = {
     "1.2.840.10065.1.12.1.8": "Witness Signature",
     "1.2.840.10065.1.12.1.2": "Coauthor's Signature",
 }
+
+
+def signature_rows(ctx: ToolContext, meaning: str) -> tuple[dict[str, str], ...]:
+    """What a card says of the signature that its approval will be: meaning, printed name, time.
+
+    Args:
+        meaning: as ``signature`` takes it.
+    """
+    said = MEANINGS.get(meaning) or (
+        f"{MEANINGS[AUTHOR]} where {ctx.principal.name}, who asked, approves; else {MEANINGS[VERIFICATION]}"
+    )
+    return (
+        {"label": "Meaning of the signature", "text": said},
+        {"label": "Printed name", "text": f"whoever approves this card; asked for by {ctx.principal.name}"},
+        {"label": "Time", "text": "when it is written, right after it is approved"},
+    )
 
 
 async def signature(
