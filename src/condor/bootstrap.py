@@ -216,11 +216,14 @@ class Condor(Answering, Brought, ToolShelf):
         """Go on looking until this is closed."""
         self._stack.push_async_callback(cancelled, asyncio.create_task(looks, name="condor-tend"))
 
-    async def work(self, stop: asyncio.Event, *, concurrency: int | None = None) -> None:
+    async def work(
+        self, stop: asyncio.Event, *, concurrency: int | None = None, ready: Callable[[], None] = lambda: None
+    ) -> None:
         """Be a worker until told to stop; then hand over what is under way. Needs ``driven="jobs"``.
 
         Args:
             concurrency: runs worked on at once; default: as configured.
+            ready: called when jobs are taken.
 
         Raises:
             HomeUnusable: the library of workers is not installed.
@@ -233,8 +236,9 @@ class Condor(Answering, Brought, ToolShelf):
 
         settings, address = self._configured(), address_of(self._url)
         duties = RuntimeDuties(self._running(), self.seal, idle_s=settings.idle_s)
-        times, at_once = times_of(settings), concurrency or settings.worker_concurrency
-        await run_worker(duties, address.dsn, address.schema, concurrency=at_once, times=times, stop=stop)
+        at_once, server = concurrency or settings.worker_concurrency, (address.dsn, address.schema)
+        times = times_of(settings)
+        await run_worker(duties, *server, concurrency=at_once, times=times, stop=stop, ready=ready)
 
     def _open_processors(self, instructions: Sequence[str]) -> Callable[[], OutputProcessor | None]:
         if self._read_only:

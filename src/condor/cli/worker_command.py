@@ -54,8 +54,11 @@ async def _worked(place: Place, settings: Settings, concurrency: int | None) -> 
     _at_a_signal(stop)
     async with holding(place, screen, driven="jobs") as condor:
         at_once = concurrency or settings.worker_concurrency
-        screen.whole(f"Condor works on up to {at_once} runs of {place.path} at once. Stop it with Ctrl-C.")
-        await condor.work(stop, concurrency=at_once)
+
+        def ready() -> None:
+            screen.whole(f"Condor works on up to {at_once} runs at once. Stop it with Ctrl-C.")
+
+        await condor.work(stop, concurrency=at_once, ready=ready)
         screen.line("What was under way is handed over.")
 
 

@@ -27,7 +27,7 @@ class Dispatcher(Protocol):
 class Duties(Protocol):
     """What a worker does when its turn comes; each of them may be done twice without harm."""
 
-    async def work_on(self, run_id: str, epoch: int) -> JobEnd:
+    async def work_on(self, run_id: str) -> JobEnd:
         """Do a job: work on a run, if nobody else does, until it rests.
 
         Raises:

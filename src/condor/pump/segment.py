@@ -78,10 +78,6 @@ class PumpPorts:
         return timestamp(self.clock.now())
 
 
-#: Units that go on from the status that was read.
-_STATUS_MATTERS = frozenset({"count_answer", "raise_epoch"})
-
-
 class LookAgain(Exception):
     """An answer came between; the facts are saved and the run must be looked at again."""
 
@@ -309,7 +305,7 @@ class Segment:
                 epoch=state.epoch,
                 answers=state.answers if sees_answers else None,
                 # An answer goes on differently from a parked run than from one at work; none takes up an end.
-                statuses=frozenset({state.status}) if more.keys() & _STATUS_MATTERS else None,
+                statuses=frozenset({state.status}) if more.keys() & {"count_answer", "raise_epoch"} else None,
             )
         )
         return Transition(

@@ -150,12 +150,11 @@ class Driving:
 
     # -- jobs --------------------------------------------------------------------------------
 
-    async def work_on(self, run_id: str, epoch: int) -> JobEnd:
+    async def work_on(self, run_id: str) -> JobEnd:
         """Do a job: take the run up if nobody has it, and work on it until it rests.
 
         Args:
             run_id: as the job says it; it may be about anything.
-            epoch: of the run when the job was queued.
 
         Raises:
             StoreUnavailable: the run stands still; the job is to be done again.
@@ -171,8 +170,7 @@ class Driving:
                 return "done"
             if self._leaves:
                 return "later"
-            # At the epoch of the job nobody has taken it up since.
-            holder = "nobody" if stored.run.epoch == epoch else await self._ports.store.holder(run_id)
+            holder = await self._ports.store.holder(run_id)
             if holder == "elsewhere":
                 return "done"
             if holder == "missed":

@@ -72,6 +72,7 @@ async def run_worker(
     concurrency: int,
     times: WorkerTimes,
     stop: asyncio.Event,
+    ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Work until ``stop`` is set, then leave in order.
 
@@ -79,6 +80,7 @@ async def run_worker(
         dsn: of a PostgreSQL server, as libpq reads it.
         schema: where the jobs are.
         concurrency: runs worked on at once.
+        ready: called when jobs are taken.
     """
     # Its own lines tell each job; what a job is about says nothing to people.
     logging.getLogger("procrastinate").setLevel(logging.WARNING)
@@ -100,6 +102,7 @@ async def run_worker(
             asyncio.create_task(_kept(looks_app(connector, duties, times.stalled_s), {**common, **looks})),
         ]
         try:
+            ready()
             await stop.wait()
         finally:
             duties.leave()
@@ -125,12 +128,12 @@ def segments_app(connector: PsycopgConnector, duties: Duties) -> App:
     app = _app(connector)
 
     @app.task(name=SEGMENT, queue=QUEUE, retry=_Again())
-    async def segment(run_id: object = None, epoch: object = None, **_: object) -> None:
-        if not isinstance(run_id, str) or not isinstance(epoch, int):
+    async def segment(run_id: object = None, **_: object) -> None:
+        if not isinstance(run_id, str):
             _log.warning("a job that names no run is passed over")
             return
         try:
-            end = await duties.work_on(run_id, epoch)
+            end = await duties.work_on(run_id)
         except StoreUnavailable as error:
             raise LookLater from error
         if end == "later":
