@@ -32,6 +32,9 @@ DEFAULT_TENANT = TenantId("default")
 #: Largest integer that every JSON reader holds exactly (RFC 8785 section 3.2.2.3, IEEE 754).
 SAFE_INTEGER_MAX = 2**53 - 1
 
+#: Real types of JSON values that hold no other value; asked before the slow question for a mapping.
+SCALARS = frozenset({str, int, float, bool, type(None)})
+
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 #: 130 bits are 13 pairs of letters of base 32 (RFC 4648), in lower case.
 _PAIRS = [first + second for first in _LETTERS for second in _LETTERS]

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from condor.core.ids import SCALARS
+
 if TYPE_CHECKING:
     from condor.core.ids import Json
 
@@ -33,7 +35,7 @@ _IN_ADDRESS = re.compile(r"([a-z][a-z0-9+.-]{0,31}://[^\s/:@]{0,256}:)[^\s/]{1,1
 #: Keys come again and again; a longer one is kept by nobody.
 _KEPT_CHARS_MAX = 64
 #: Values in which nothing can stand that is to be hidden.
-_BARE = frozenset({int, float, bool, type(None)})
+_BARE = SCALARS - {str}
 
 
 def masked(value: Json) -> Json:

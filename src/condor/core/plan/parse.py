@@ -212,14 +212,14 @@ def _json(value: object, path: str, depth: int) -> Json:
             return value
         case None | bool():
             return value
+        case int() if abs(value) <= SAFE_INTEGER_MAX:
+            return value
         case Mapping() if FROM in value:
             return _reference(cast("Mapping[str, object]", value), path)
         case Mapping():
             return _object_of(cast("Mapping[str, object]", value), path, depth)
         case list() | tuple():
             return [_json(item, f"{path}/{index}", depth + 1) for index, item in enumerate(value)]
-        case int() if abs(value) <= SAFE_INTEGER_MAX:
-            return value
         case float() if math.isfinite(value):
             return value
         case int() | float():

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from condor.core.ids import SCALARS
 from condor.core.values import dataclass
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def shown_token(key: str) -> str:
 
 def find_references(value: Json, at: str = "") -> Iterator[Reference]:
     """Every reference in a JSON value, in order."""
-    if isinstance(value, str):
+    if type(value) in SCALARS:
         return
     if isinstance(value, Mapping):
         if FROM in value:
@@ -107,13 +108,11 @@ def resolve_references(value: Json, result_of: Callable[[str], Json | _Missing])
     Args:
         result_of: the result of a step, or ``MISSING`` when it has none.
     """
+    if type(value) in SCALARS:
+        return value
     if isinstance(value, Mapping):
         if FROM in value:
-            result = result_of(str(value[FROM]))
-            if isinstance(result, _Missing):
-                return MISSING
-            found = point(result, str(value.get("path", "")))
-            return MISSING if found is None else found
+            return _found(result_of(str(value[FROM])), str(value.get("path", "")))
         if TEXT in value:
             return _text(resolve_references(value[TEXT], result_of))
         members: dict[str, Json] = {}
@@ -132,6 +131,12 @@ def resolve_references(value: Json, result_of: Callable[[str], Json | _Missing])
             items.append(item)
         return items
     return value
+
+
+def _found(result: Json | _Missing, path: str) -> Json | _Missing:
+    """What a reference finds in a step's result; null is nothing."""
+    found = MISSING if isinstance(result, _Missing) else point(result, path)
+    return MISSING if found is None else found
 
 
 def _text(parts: Json | _Missing) -> str | _Missing:
