@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urljoin
 
 from condor_hms.fhir.bundle import parse_bundle
 from condor_hms.fhir.errors import (
@@ -27,6 +27,7 @@ from condor_hms.fhir.errors import (
     ValidationRefused,
     VersionConflict,
 )
+from condor_hms.fhir.http_address import FhirAddress
 from condor_hms.fhir.http_query import server_params
 from condor_hms.fhir.matching import matching
 from condor_hms.fhir.port import EntryOutcome, TransactionResult
@@ -72,13 +73,9 @@ class HttpFhirStore:
         """
         import httpx
 
-        parts = urlsplit(base_url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise Unavailable(f"{base_url[:80]!r} is no URL of a FHIR server: give https://host/path")
-        if token and parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost", "::1"):
-            raise Unavailable("a bearer token goes over https only, or to this machine")
+        self._address = FhirAddress.of(base_url, has_token=bool(token))
+        self._base = self._address.base
         self._read_only = read_only
-        self._base = base_url.rstrip("/") + "/"
         headers = {"accept": _JSON, "cache-control": "no-cache"}
         if token:
             headers["authorization"] = f"Bearer {token}"
@@ -278,12 +275,7 @@ class HttpFhirStore:
 
     def _next(self, page: Resource) -> str:
         links = [str(link.get("url")) for link in page.get("link") or [] if link.get("relation") == "next"]
-        if not links:
-            return ""
-        url = urljoin(self._base, links[0])
-        if urlsplit(url)[:2] != urlsplit(self._base)[:2]:
-            raise Unavailable("the server's next page is on another server")
-        return url
+        return self._address.below(links[0]) if links else ""
 
     async def _send(self, method: str, path: str, json: Resource | None = None) -> httpx.Response:
         import httpx
