@@ -40,5 +40,5 @@ def step_of(entry: dict[str, Any]) -> StepEvidence:
     )
 
 
-def groups() -> list[dict[str, Any]]:
-    return [group for path in sorted(CORPUS.glob("*.json")) for group in json.loads(path.read_text())]
+def groups(files: str = "*.json") -> list[dict[str, Any]]:
+    return [group for path in sorted(CORPUS.glob(files)) for group in json.loads(path.read_text())]

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 #: Words of a "no, …" that stands before a statement.
 _INTERJECTION_WORDS = 2
 _SEPARATORS = frozenset((",", ":", "and", "und", "et"))
-_MAY_CUT = _SEPARATORS | grammar.BREAKS | frozenset(("--", "(", ")"))
+_MAY_CUT = _SEPARATORS | grammar.BREAKS | frozenset(("--", "(", ")", "/"))
 _VERBS = grammar.BE | grammar.HAVE | grammar.MODALS
-_SAYS_UNDONE = grammar.NEGATIONS | grammar.UNDONE
+_SAYS_UNDONE = grammar.NEGATIONS | grammar.UNDONE | grammar.OPEN
 #: They show that a statement stands to the left of a comma.
 _OPENS = _VERBS | grammar.CONDITIONS | grammar.HEDGES | frozenset(("no", "yes", "ok", "okay", "sure", "did"))
 
@@ -60,7 +60,7 @@ def _cut(words: Sequence[str], start: int, at: int, starts: set[int]) -> bool | 
     )
     if word in grammar.BREAKS:
         return not begins
-    if word in ("--", "(", ")"):
+    if word in ("--", "(", ")", "/"):
         return False if _has(starts, start, at) or not _OPENS.isdisjoint(left) else None
     if word == "," and words[-1] == "?" and words[after : after + 1] and words[after] in grammar.ASKS:
         return False

@@ -18,8 +18,31 @@ NOT_ONLY = _set("only just merely nur seulement")
 #: Before what was done: a condition, or a time that has not come.
 CONDITIONS = _set(
     "if unless whether once until till before provided assuming when whenever falls wenn sobald bevor si "
-    "avant quand whichever lest"
+    "avant quand whichever whatever whoever lest soon"
 )
+#: "Once daily" is how often, not a condition.
+RATES = _set("daily a per every weekly monthly nightly each")
+#: "The only step that ran": the others did not.
+PARTS = _set("thing things step steps one ones part action actions task tasks change")
+#: After "after" they tell of a time that has not come.
+PRESENT = _set("is are has have gets get 's 're")
+#: Somebody else said it: it is told, not claimed.
+SPEECH = _set(
+    "wrote writes report reports reported states stated notes noted mentions mentioned thinks thought "
+    "believes believed indicates remembers told tells assumes assumed insists hopes"
+)
+#: It is as it was.
+REMAINS = _set(
+    "still stays stay remains remain remaining unchanged continues continue stands yet as-is keeps kept "
+    "already"
+)
+#: After "no longer": nothing was done.
+NOT_NEEDED = _set(
+    "possible need needs needed necessary required wanted wants available allowed able relevant applicable "
+    "applies makes works responds responding"
+)
+#: After "no": nobody heard how it went.
+WORD_OF_IT = _set("confirmation response reply receipt acknowledgement acknowledgment feedback")
 #: Conditions that bind the rest of their sentence too.
 BINDING = _set("if unless provided assuming falls wenn si should")
 #: Before what was done: it may be, shall be, or is to be.
@@ -125,7 +148,16 @@ HABITS = _set(
     "often usually normally generally typically commonly sometimes always frequently regularly rarely seldom"
 )
 #: "In the report: …" reads it out.
-SOURCES = _set("report record records chart log history notes file files list inbox archive statistics table")
+SHOWS = _set("show shows says states mentions notes lists reads tells contains documents")
+SOURCES = _set(
+    "report record records chart log history note notes file files list inbox archive statistics table sheet "
+    "flowsheet letter changelog mar"
+)
+#: They are done to persons.
+TO_PERSONS = _set(
+    "notified informed invited reminded alerted contacted told briefed called texted emailed paged messaged "
+    "admitted discharged transferred referred vaccinated"
+)
 UNITS = _set("mg ml mcg g kg eur usd h am pm mmol l min s x percent units iu mmhg bpm")
 #: Before "ago": longer than this run.
 LONG_AGO = _set("day days week weeks month months year years decade decades")

@@ -9,12 +9,25 @@ Law 3: linear time; the text is never changed.
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from condor.core.observers.claim_grammar import MONTHS, OTHERS, UNITS
-from condor.core.observers.claim_phrases import Matcher, phrase_matcher
-from condor.core.observers.claim_rules import DEFAULT_CLAIM_RULES, IMPLIED, OBJECTS, Bears, ClaimRule
-from condor.core.observers.claim_words import root, sentences
+from condor.core.observers import claim_grammar as grammar
+from condor.core.observers.claim_grammar import MONTHS, OTHERS
+from condor.core.observers.claim_known import (
+    OBJECTS_OF,
+    Known,
+    is_id,
+    kinds_of,
+    known_of,
+    objects_of,
+    own_rules,
+)
+from condor.core.observers.claim_phrases import Matcher, both, phrase_matcher
+from condor.core.observers.claim_rules import DEFAULT_CLAIM_RULES, Bears, ClaimRule
+from condor.core.observers.claim_things import IMPLIED
+from condor.core.observers.claim_words import root
 from condor.core.observers.claims import Claim, read_claims
 from condor.core.observers.notice import (
     CORRECTION_PREFIX,
@@ -24,13 +37,11 @@ from condor.core.observers.notice import (
     explained,
     one_line,
 )
-from condor.core.outcome import StepStatus
-from condor.core.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from condor.core.observers.claim_evidence import ClaimEvidence, StepEvidence
+    from condor.core.observers.claim_evidence import ClaimEvidence
 
 #: Corrections of one text; who claims more is not read for more.
 CORRECTIONS_MAX = 20
@@ -40,64 +51,8 @@ CLAIMS_MAX = 200
 _QUOTE_CHARS_MAX = 160
 #: Characters of it that are read for those: white space takes some.
 _READ_CHARS_MAX = 4 * _QUOTE_CHARS_MAX
-#: An identifier has at least so many digits.
-_ID_DIGITS_MIN = 3
-_OBJECTS_OF: dict[str, frozenset[str]] = {
-    word: frozenset(line[0] for line in OBJECTS if word in line) for line in OBJECTS for word in line
-}
-#: Words of an entity that name nothing.
-_NO_NAMES = frozenset(
-    [
-        "patient",
-        "the",
-        "and",
-        "for",
-        "with",
-        "from",
-        "of",
-        "to",
-        "mg",
-        "ml",
-        "eur",
-        "usd",
-        "daily",
-        "twice",
-        "once",
-        "day",
-        "per",
-        "none",
-        "null",
-        "true",
-        "false",
-        "practitioner",
-        "organization",
-        "id",
-        "mrs",
-        "mr",
-        "dr",
-        "ms",
-    ]
-)
 #: Ends of a step that say that no person approved it.
 _UNAPPROVED = frozenset({"denied", "denied_before", "expired"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """One entry of the evidence, in the words of the rules."""
-
-    step: StepEvidence
-    kinds: frozenset[str]
-    objects: frozenset[str]
-    #: Words of the record, person or thing that it is about.
-    names: frozenset[str]
-    #: One of its entities is a person's name, as texts call people.
-    is_person: bool
-    ids: frozenset[str]
-
-    @property
-    def succeeded(self) -> bool:
-        return self.step.status is StepStatus.SUCCEEDED
 
 
 def guard_claims(
@@ -115,8 +70,10 @@ def guard_claims(
         author: the step whose tool said the text of its own call. Its success bears what it says of its own
             kind; what a read says is read out, unless it speaks of itself.
     """
-    guard = _Guard(evidence, rules, author)
-    for number, claim in enumerate(read_claims(text, matcher or phrase_matcher(rules))):
+    own = own_rules(evidence.steps, rules)
+    guard = _Guard(evidence, (*rules, *own), author)
+    find = both(matcher or phrase_matcher(rules), phrase_matcher(own)) if own else matcher
+    for number, claim in enumerate(read_claims(text, find or phrase_matcher(rules))):
         if claim is None or number >= CLAIMS_MAX or len(guard.notices) >= CORRECTIONS_MAX:
             guard.give_up()
             break
@@ -128,9 +85,14 @@ class _Guard:
     """One text beside one run."""
 
     def __init__(self, evidence: ClaimEvidence, rules: tuple[ClaimRule, ...], author: str) -> None:
-        self._known = [_known(step, rules) for step in evidence.steps]
+        self._known = [known_of(step, rules) for step in evidence.steps]
         self._rules = rules
         self._author = next((known for known in self._known if author and known.step.step_id == author), None)
+        #: Words by which the entries cannot be told apart: the patient of all of them.
+        self._shared = frozenset(
+            word for word, times in Counter(chain(*(k.persons for k in self._known))).items() if times > 1
+        )
+        self._words = frozenset().union(*(known.words | known.names for known in self._known))
         self._vocabulary = frozenset(word for known in self._known for word in known.objects)
         #: What sorts of thing the last statement named.
         self._objects_said: dict[tuple[str, ...], frozenset[str]] = {}
@@ -164,19 +126,26 @@ class _Guard:
             case "effect" | "any":
                 self._effect(claim)
 
-    def _may_be_false(self, claim: Claim, author: _Known) -> bool:
+    def _may_be_false(self, claim: Claim, author: Known) -> bool:
         """Whether a tool's own sentence says more than its own success bears."""
         if not author.step.effectful:
             return claim.first_person and _bears(claim) == "effect"
         of_its_kind = any(rule.id in author.kinds or rule.bears != "effect" for rule in claim.rules)
         return bool(author.kinds) and not of_its_kind
 
-    def _effects(self) -> list[_Known]:
+    def _effects(self) -> list[Known]:
         return [known for known in self._known if known.step.effectful]
 
     def _effect(self, claim: Claim) -> None:
-        kinds = _kinds(claim.words, self._rules) if _bears(claim) == "any" else frozenset()
+        kinds = self._kinds(claim) if _bears(claim) == "any" else frozenset()
         if _bears(claim) == "any" and not (kinds or self._objects(claim) or self._mentions(claim)):
+            return
+        if not kinds and self._is_of_a_read(claim):
+            return
+        if claim.rules[0].stands and not any(self._names_it(claim, known) for known in self._effects()):
+            return
+        if claim.strong and _bears(claim) == "effect" and self._is_foreign(claim):
+            self._unplanned(claim)
             return
         candidates = self._about(claim, kinds)
         unborne = self._unborne(claim, candidates)
@@ -184,60 +153,109 @@ class _Guard:
             return
         if not unborne and not candidates and claim.strong:
             # Another verb for what was to happen to the same thing: "the referral was sent".
-            unborne = self._same_things(claim)
+            same = [known for known in self._effects() if known.objects & self._objects(claim)]
+            if any(known.succeeded and self._is_like(claim, known) for known in same):
+                return
+            unborne = [] if any(known.succeeded for known in same) else same
         if unborne:
             self._contradict(claim, unborne)
         elif claim.strong and _bears(claim) == "effect":
             self._unplanned(claim)
 
-    def _same_things(self, claim: Claim) -> list[_Known]:
-        objects = self._objects(claim)
-        same = [known for known in self._effects() if known.objects & objects]
-        return [] if any(known.succeeded for known in same) else same
+    def _kinds(self, claim: Claim) -> frozenset[str]:
+        """The kinds of effect that its nouns name: "the cancellation went through"."""
+        effects = tuple(rule for rule in self._rules if rule.bears == "effect")
+        rest = (word for word in claim.words if word not in claim.phrase)
+        return kinds_of(rest, effects) or kinds_of(claim.phrase, effects)
+
+    @staticmethod
+    def _is_like(claim: Claim, known: Known) -> bool:
+        """Whether texts call its effect so too: a dose that was changed was also saved."""
+        return any(rule.in_records for rule in claim.rules) and not known.kinds.isdisjoint(_RECORDED)
+
+    def _is_foreign(self, claim: Claim) -> bool:
+        """Whether it names a new thing, and one that no step of the run has to do with.
+
+        "The blood thinner" is one that was spoken of; "a copy", "transport" and "also the dose" are new.
+        """
+        if not claim.by_verb or any(rule.id == "sent" for rule in claim.rules):
+            return False
+        first = next((word for word in claim.thing if word not in _BESIDES), "")
+        if not _DEFINITE.isdisjoint((first, *claim.thing[:1])) and _ADDS.isdisjoint(claim.words):
+            return False
+        words = [root(word) for word in claim.thing if _is_content(word) and word not in claim.names]
+        return bool(words) and self._words.isdisjoint(words)
+
+    def _is_of_a_read(self, claim: Claim) -> bool:
+        """Whether it says that a read of the run is done: "Lab search: done"."""
+        looks = tuple(rule for rule in self._rules if rule.bears == "look")
+        if not kinds_of(claim.thing, looks):
+            return False
+        return any(not known.step.effectful and self._names_it(claim, known) for known in self._known)
 
     def _mentions(self, claim: Claim) -> bool:
-        return any(word in known.names for known in self._effects() for word in claim.words)
+        spoken = _spoken(claim)
+        return any(not known.names.isdisjoint(spoken) for known in self._effects())
 
-    def _about(self, claim: Claim, kinds: frozenset[str] = frozenset()) -> list[_Known]:
-        """Entries of the claim's kind, and on the same sort of thing where it names one."""
+    def _about(self, claim: Claim, kinds: frozenset[str] = frozenset()) -> list[Known]:
+        """Entries of the claim's kind: those that it names, else those of the sort of thing that it names."""
         ids = kinds or frozenset(rule.id for rule in claim.rules)
         every = _bears(claim) == "any" and not kinds
-        of_kind = [
-            known
-            for known in self._known
-            if known.kinds & ids or (known.step.effectful and (every or not known.kinds))
-        ]
+        of_kind = [known for known in self._known if known.kinds & ids or (every and known.step.effectful)]
+        of_none = [known for known in self._effects() if not known.kinds] if not every else []
+        spoken = _spoken(claim)
         implied = frozenset(IMPLIED[word] for word in claim.phrase if word in IMPLIED)
-        for objects in (implied, self._objects(claim)):
+        things = (implied, self._objects(claim))
+        if named := self._named(of_kind, spoken):
+            return [known for known in named if known.objects & implied] or named
+        for objects in things:
             if same := [known for known in of_kind if known.objects & objects]:
                 return same
-        if not self._objects(claim):
-            return of_kind
-        return [known for known in of_kind if not known.objects]
+        if same := [known for known in of_kind if known.of_objects & self._objects(claim)]:
+            return same
+        of_thing = self._named(self._effects(), _with_roots(claim.thing))
+        if of_thing and not any(known.succeeded for known in of_thing):
+            return of_thing
+        if named := self._named(of_none, spoken):
+            return named
+        pool = of_kind or of_none
+        if not of_kind:
+            for objects in things:
+                if same := [known for known in of_none if known.objects & objects]:
+                    return same
+        return [known for known in pool if not known.objects] if self._objects(claim) else pool
+
+    def _named(self, pool: Sequence[Known], spoken: frozenset[str]) -> list[Known]:
+        return [known for known in pool if not self._own(known).isdisjoint(spoken)]
+
+    def _own(self, known: Known) -> frozenset[str]:
+        """What names this entry and not the whole run."""
+        return known.names - self._shared
 
     def _objects(self, claim: Claim) -> frozenset[str]:
         if (kept := self._objects_said.get(claim.words)) is not None:
             return kept
         found: set[str] = set()
         for word in claim.words:
-            if objects := _objects_of(word):
+            if objects := objects_of(word):
                 found |= objects
             elif root(word) in self._vocabulary:
                 found.add(root(word))
         self._objects_said = {claim.words: frozenset(found)}
         return self._objects_said[claim.words]
 
-    def _names_it(self, claim: Claim, known: _Known) -> bool:
-        return bool(self._objects(claim) & known.objects)
+    def _names_it(self, claim: Claim, known: Known) -> bool:
+        return not (
+            self._objects(claim).isdisjoint(known.objects) and self._own(known).isdisjoint(_spoken(claim))
+        )
 
-    def _unborne(self, claim: Claim, candidates: Sequence[_Known]) -> list[_Known] | None:
+    def _unborne(self, claim: Claim, candidates: Sequence[Known]) -> list[Known] | None:
         """Entries that should bear the claim and do not; None: it is borne; empty: there are none."""
         if not candidates:
             return []
         shared = frozenset.intersection(*(known.names for known in candidates))
-        mentioned = (
-            frozenset().union(*(known.names.intersection(claim.words) for known in candidates)) - shared
-        )
+        spoken = _spoken(claim)
+        mentioned = frozenset().union(*(known.names & spoken for known in candidates)) - shared
         if mentioned:
             open_ones = []
             for word in sorted(mentioned):
@@ -256,15 +274,14 @@ class _Guard:
         if any(word in ("some", "most", "one", "few", "a", "an") for word in claim.words):
             return False
         return claim.plural or any(
-            root(word) != word and root(word) in _OBJECTS_OF and word not in _OBJECTS_OF
-            for word in claim.words
+            root(word) != word and root(word) in OBJECTS_OF and word not in OBJECTS_OF for word in claim.words
         )
 
     @staticmethod
-    def _is_elsewhere(claim: Claim, candidates: Sequence[_Known]) -> bool:
+    def _is_elsewhere(claim: Claim, candidates: Sequence[Known]) -> bool:
         """Whether it is about another record or person than any that was written to."""
         borne = [known for known in candidates if known.succeeded]
-        ids = frozenset(word for word in claim.words if _is_id(word))
+        ids = frozenset(word for word in claim.words if is_id(word))
         if ids and all(known.ids for known in borne):
             return not any(ids & known.ids for known in borne)
         to_whom = [
@@ -279,7 +296,7 @@ class _Guard:
             return not any(name in known.names for name in claim.names for known in borne)
         return False
 
-    def _unapproved(self, claim: Claim) -> list[_Known]:
+    def _unapproved(self, claim: Claim) -> list[Known]:
         gated = [known for known in self._known if known.step.gated or known.step.code in _UNAPPROVED]
         objects = self._objects(claim)
         about = [known for known in gated if not objects or known.objects & objects] or (
@@ -288,7 +305,7 @@ class _Guard:
         refused = [known for known in about if known.step.code in _UNAPPROVED or known.step.waiting]
         return refused if len(refused) == len(about) else []
 
-    def _contradict(self, claim: Claim, unborne: Iterable[_Known]) -> None:
+    def _contradict(self, claim: Claim, unborne: Iterable[Known]) -> None:
         for known in unborne:
             step = known.step
             if (claim.said, step.step_id) in self._said or len(self.notices) >= CORRECTIONS_MAX:
@@ -305,6 +322,26 @@ class _Guard:
         self.notices.append(Notice(kind="not-executed", step_id="", text=escaped(text)))
 
 
+_NO_CONTENT = (
+    grammar.GENERIC
+    | grammar.ADVERBS
+    | grammar.DETERMINERS
+    | grammar.OTHERS
+    | grammar.SECOND_THIRD
+    | grammar.BE
+    | grammar.HAVE
+    | grammar.PREPOSITIONS
+    | grammar.MONTHS
+    | grammar.LAST_WHAT
+    | grammar.STATES
+    | grammar.OBJECT_PRONOUNS
+)
+_BESIDES = grammar.ADVERBS | frozenset(("in", "addition", ",", "and"))
+_DEFINITE = frozenset(
+    ("the", "her", "his", "their", "your", "my", "our", "its", "this", "that", "these", "both", "all")
+)
+_ADDS = frozenset(("also", "too", "additionally", "addition", "another", "well"))
+_RECORDED = frozenset(rule.id for rule in DEFAULT_CLAIM_RULES if rule.in_records)
 _DAYS = frozenset(
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "today", "tomorrow"]
 )
@@ -315,73 +352,24 @@ def escaped(notice: str) -> str:
     return notice[0] + escape_sign(notice[1:])
 
 
+def _is_content(word: str) -> bool:
+    return word.isalpha() and len(word) > 3 and word not in _NO_CONTENT
+
+
 def _quoted(claim: Claim) -> str:
     said = one_line(claim.said[:_READ_CHARS_MAX])
     return f"“{said if len(said) <= _QUOTE_CHARS_MAX else said[:_QUOTE_CHARS_MAX].rstrip() + '…'}”"
 
 
-def _is_id(word: str) -> bool:
-    if word.isalpha():
-        return False
-    digits = sum(char.isdigit() for char in word)
-    if digits < _ID_DIGITS_MIN or (len(word) == 4 and word[:2] in ("19", "20") and word.isdigit()):
-        return False
-    return word.lstrip("0123456789") not in UNITS or word.isdigit()
+def _spoken(claim: Claim) -> frozenset[str]:
+    """The words of a claim, also as one of what they mean many of."""
+    return _with_roots(claim.words)
 
 
-def _known(step: StepEvidence, rules: tuple[ClaimRule, ...]) -> _Known:
-    name_words = _split(step.tool)
-    noun_words = [word for part in (step.noun, step.instead_of) for word in _split(part)]
-    kinds = _kinds([step.op] if step.op else [], rules)
-    # What an op like "create" leaves open, the name says: appointment.invite.
-    kinds |= _kinds(name_words, rules) | _kinds(noun_words, rules)
-    if not step.effectful:
-        kinds = frozenset(kinds & {rule.id for rule in rules if rule.bears == "look"})
-    objects: set[str] = set()
-    for word in [*name_words, *noun_words]:
-        if known := _objects_of(word):
-            objects |= known
-        elif len(root(word)) > 3 and not any(word in rule.ops for rule in rules):
-            objects.add(root(word))
-    names = [word for entity in step.entities for word in _split(entity)]
-    return _Known(
-        step=step,
-        kinds=kinds,
-        objects=frozenset(objects),
-        names=frozenset(w for w in names if len(w) > 1 and w not in _NO_NAMES and not _objects_of(w)),
-        is_person=any(_is_persons_name(entity) for entity in step.entities),
-        ids=frozenset(word for word in names if _is_id(word)),
-    )
+def _with_roots(words: Sequence[str]) -> frozenset[str]:
+    return frozenset(words).union(map(root, words))
 
 
 def _bears(claim: Claim) -> Bears:
     bears = {rule.bears for rule in claim.rules}
     return "any" if "any" in bears else claim.rules[0].bears
-
-
-def _objects_of(word: str) -> frozenset[str]:
-    """What sorts of thing a word means; empty where it means none that is listed."""
-    return _OBJECTS_OF.get(word) or _OBJECTS_OF.get(root(word)) or frozenset()
-
-
-def _kinds(words: Iterable[str], rules: tuple[ClaimRule, ...]) -> frozenset[str]:
-    return frozenset(rule.id for word in words for rule in rules if word in rule.ops)
-
-
-def _split(text: str) -> list[str]:
-    spaced = "".join(
-        char if char not in "._/-" or _inside_id(text, at) else " " for at, char in enumerate(text)
-    )
-    return [word for sentence in sentences(spaced) for word in sentence.words if word[0].isalnum()]
-
-
-def _inside_id(text: str, at: int) -> bool:
-    """Whether a hyphen joins an identifier: "INV-1042"."""
-    return text[at] == "-" and at + 1 < len(text) and text[at + 1].isdigit()
-
-
-def _is_persons_name(entity: str) -> bool:
-    words = entity.split()
-    return 2 <= len(words) <= 4 and all(
-        word[:1].isupper() and word.replace(".", "").isalpha() for word in words
-    )

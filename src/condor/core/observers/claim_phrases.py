@@ -40,8 +40,10 @@ def phrase_matcher(rules: tuple[ClaimRule, ...] = DEFAULT_CLAIM_RULES) -> Matche
     """The matcher of these rules: phrases by their first word."""
     known: dict[tuple[tuple[str, ...], bool], list[ClaimRule]] = {}
     for rule in rules:
-        phrases: list[tuple[tuple[str, ...], bool]] = [((word,), True) for word in rule.done]
-        phrases += [(tuple(phrase.replace("'", " '").split()), False) for phrase in rule.said]
+        phrases: list[tuple[tuple[str, ...], bool]] = [
+            ((form,), True) for word in rule.done for form in _forms(word)
+        ]
+        phrases += [(words, False) for said in rule.said for words in _spellings(said)]
         for phrase, participle in phrases:
             known.setdefault((phrase, participle), []).append(rule)
     index: dict[str, list[tuple[tuple[str, ...], str, tuple[ClaimRule, ...], bool]]] = {}
@@ -69,6 +71,46 @@ def phrase_matcher(rules: tuple[ClaimRule, ...] = DEFAULT_CLAIM_RULES) -> Matche
         return hits
 
     return find
+
+
+def both(first: Matcher, second: Matcher) -> Matcher:
+    """Find the phrases of both; where both find one at the same word, it is a phrase of the rules of both."""
+
+    def find(words: Sequence[str]) -> Sequence[Hit]:
+        more = second(words)
+        if not more:
+            return first(words)
+        ours = {hit.start: hit for hit in more}
+        hits = [
+            Hit((*mine.rules, *hit.rules), hit.start, hit.end, hit.participle)
+            if (mine := ours.pop(hit.start, None))
+            else hit
+            for hit in first(words)
+        ]
+        return sorted([*hits, *ours.values()], key=lambda hit: hit.start)
+
+    return find
+
+
+def _spellings(said: str) -> list[tuple[str, ...]]:
+    """A phrase as words; what "is through" is, "'s through" is too."""
+    words = tuple(said.replace(" '", "'").replace("'", " '").split())
+    short = {"is": "'s", "are": "'re"}.get(words[0])
+    return [words, (short, *words[1:])] if short else [words]
+
+
+#: Words that a misspelling would make, and that mean something else.
+_OTHER_WORDS = frozenset(("stated", "stared", "crated", "scraped"))
+#: Letters of a word that is known with one of them left out.
+_MISSPELT_CHARS_MIN = 7
+
+
+def _forms(word: str) -> set[str]:
+    """A participle as it is written: also done by wire ("e-signed"), and with a letter left out."""
+    forms = {word, f"e{word}"}
+    if len(word) >= _MISSPELT_CHARS_MIN and word.endswith("ed"):
+        forms |= {word[:at] + word[at + 1 :] for at in range(1, len(word) - 1)} - _OTHER_WORDS
+    return forms
 
 
 def _end_of(phrase: tuple[str, ...], words: Sequence[str], at: int) -> int:

@@ -27,6 +27,8 @@ class ClaimRule:
     said: tuple[str, ...] = ()
     #: Words of an op, a tool's name or its noun by which a step is of this kind.
     ops: frozenset[str] = frozenset()
+    #: It tells how things stand, not an act: anybody may be its subject, and it must name a thing of the run.
+    stands: bool = False
     #: Its passive is also how a record is read out ("is recorded"), so alone it claims nothing of this run.
     in_records: bool = False
     #: A sentence that is a true claim where such a step succeeded, and a false one where it did not.
@@ -39,14 +41,18 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
+def _phrases(text: str) -> tuple[str, ...]:
+    return tuple(text.split(", "))
+
+
 DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
     ClaimRule(
         id="sent",
         done=_words(
             "sent resent emailed mailed messaged texted notified informed invited reminded forwarded "
             "dispatched delivered transmitted shared alerted contacted submitted faxed posted told "
-            "briefed relayed gesendet versendet verschickt geschickt benachrichtigt informiert envoye "
-            "envoyee envoyes notifie"
+            "briefed relayed called phoned rang paged gesendet versendet verschickt geschickt "
+            "benachrichtigt informiert envoye envoyee envoyes notifie"
         ),
         said=(
             "went out",
@@ -80,6 +86,15 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
             "in the loop",
             "got word",
             "put … in the picture",
+            "received a text",
+            "received a message",
+            "received a letter",
+            "received an email",
+            "got a text",
+            "got a message",
+            "note went to",
+            "message went to",
+            "letter went to",
             "liberty of messaging",
             "liberty of sending",
         ),
@@ -95,10 +110,11 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
     ClaimRule(
         id="removed",
         done=_words(
-            "cancelled canceled discontinued stopped removed deleted voided archived revoked withdrawn ended "
-            "dropped terminated erased ceased suspended halted cleared retired closed undone reversed "
-            "purged expunged scrapped wiped destroyed rescinded annulled nullified struck "
-            "storniert abgesetzt geloscht gekundigt beendet annule annulee supprime supprimee arrete arretee"
+            "cancelled canceled discontinued stopped removed deleted voided archived revoked "
+            "withdrawn ended dropped terminated erased ceased suspended halted cleared retired closed "
+            "undone reversed purged expunged scrapped wiped destroyed rescinded annulled nullified "
+            "struck freed storniert abgesetzt geloscht gekundigt beendet annule annulee supprime "
+            "supprimee arrete arretee"
         ),
         said=(
             "no longer active",
@@ -108,6 +124,9 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
             "no longer taking",
             "no longer takes",
             "no longer receives",
+            "d / c 'd",
+            "dc 'd",
+            "closed out",
             "put a stop to",
             "put an end to",
             "called … off",
@@ -139,15 +158,19 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
     ClaimRule(
         id="created",
         done=_words(
-            "created added recorded booked scheduled ordered prescribed started written saved registered "
-            "entered logged filed opened assigned drafted made issued placed requested reserved "
-            "documented noted captured stored arranged initiated placed administered vaccinated referred "
-            "appended inserted uploaded flagged published renewed enrolled generated gebucht angelegt "
-            "erstellt eingetragen verordnet verschrieben bestellt gespeichert veranlasst cree creee "
-            "enregistre enregistree reserve reservee prescrit prescrite"
+            "created added recorded booked scheduled ordered prescribed started written saved "
+            "registered entered logged filed opened assigned drafted made issued placed requested "
+            "reserved wrote documented noted captured stored arranged initiated placed administered "
+            "vaccinated referred given gave produced printed charted appended inserted uploaded "
+            "flagged published renewed enrolled generated gebucht angelegt erstellt eingetragen "
+            "verordnet verschrieben bestellt gespeichert veranlasst cree creee enregistre enregistree "
+            "reserve reservee prescrit prescrite"
         ),
         said=(
             "set up",
+            "put together",
+            "put … on",
+            "brought in",
             "put in",
             "put her on",
             "put him on",
@@ -169,7 +192,6 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
             "'ve set",
             "flag set",
             "is set",
-            "wrote",
         ),
         ops=frozenset(
             _words(
@@ -187,8 +209,9 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
         done=_words(
             "updated changed modified rescheduled moved adjusted corrected edited increased decreased "
             "reduced raised lowered amended revised switched replaced resumed renewed extended fixed "
-            "altered postponed transferred renamed merged halved doubled resolved geandert aktualisiert "
-            "verschoben korrigiert modifie modifiee corrige corrigee mis"
+            "paused pushed combined altered postponed transferred renamed merged halved doubled "
+            "resolved geandert aktualisiert verschoben korrigiert modifie modifiee corrige corrigee "
+            "mis"
         ),
         said=("brought up to date", "is up to date now", "put on hold"),
         ops=frozenset(
@@ -206,7 +229,7 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
         done=_words(
             "signed countersigned cosigned finalised finalized certified attested unterschrieben signe signee"
         ),
-        said=("put … signature",),
+        said=("put … signature", "with your signature", "with her signature", "with his signature"),
         ops=frozenset(_words("sign signature finalise finalize certify attest")),
         claim="The document has been signed.",
         no_claim="The document still has to be signed.",
@@ -214,9 +237,9 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
     ClaimRule(
         id="ran",
         done=_words(
-            "deployed executed ran launched released rolled generated computed calculated built compiled "
-            "exported imported migrated restarted installed triggered rebooted provisioned scaled "
-            "ausgefuhrt bereitgestellt deploye deployee execute"
+            "deployed executed ran launched released rolled generated computed calculated built "
+            "compiled produced backed exported imported migrated restarted installed triggered "
+            "rebooted provisioned scaled ausgefuhrt bereitgestellt deploye deployee execute"
         ),
         said=(
             "is live",
@@ -242,10 +265,18 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
     ClaimRule(
         id="paid",
         done=_words(
-            "refunded paid charged credited reimbursed transferred billed invoiced waived settled "
-            "erstattet uberwiesen bezahlt rembourse remboursee"
+            "returned refunded paid charged credited reimbursed transferred billed invoiced waived "
+            "settled erstattet uberwiesen bezahlt rembourse remboursee"
         ),
-        said=("money back", "got … refund", "received … refund"),
+        said=(
+            "money back",
+            "got … refund",
+            "received … refund",
+            "got … back",
+            "made whole",
+            "wrote off",
+            "written off",
+        ),
         ops=frozenset(_words("refund pay payment charge credit reimburse transfer bill waive settle payout")),
         claim="I refunded the customer.",
         no_claim="The customer wants to be refunded.",
@@ -269,7 +300,8 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
         id="checked",
         bears="look",
         done=_words(
-            "checked reviewed verified searched examined inspected consulted read pulled gepruft verifie"
+            "retrieved checked reviewed verified searched examined inspected consulted read pulled "
+            "gepruft verifie"
         ),
         said=("looked up", "looked at", "went through the", "looked through", "found no", "there are no"),
         ops=frozenset(
@@ -285,9 +317,9 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
         id="completed",
         bears="any",
         done=_words(
-            "done completed finished processed carried performed implemented accomplished handled executed "
-            "effected complete succeeded erledigt durchgefuhrt abgeschlossen ausgefuhrt effectue "
-            "effectuee fait faite termine terminee"
+            "done completed finished processed carried performed implemented accomplished handled "
+            "executed effected complete succeeded erledigt durchgefuhrt abgeschlossen ausgefuhrt "
+            "effectue effectuee fait faite termine terminee"
         ),
         said=(
             "went through",
@@ -327,60 +359,20 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
         claim="[x] Send the message",
         no_claim="[ ] Send the message",
     ),
+    ClaimRule(
+        id="stands",
+        bears="any",
+        stands=True,
+        said=_phrases(
+            "now, no longer, anymore, any longer, on file, on record, under way, underway, ready, "
+            "attached is, is attached, are attached, has had, have had, has received, have "
+            "received, received her, received his, received the, received our, received your, has "
+            "accepted, has our, have our, has your, has the … request, has the … order, has the … "
+            "referral, has the … claim, has the … report, is in the chart, are in the chart, in "
+            "their queue, in her queue, in his queue, is pending for, ticked off, checked off, "
+            "new script for, new prescription for"
+        ),
+        claim="The message is now with the patient.",
+        no_claim="The message is not with the patient now.",
+    ),
 )
-
-#: What texts call the things that tools work on: words of one line mean the same thing.
-OBJECTS: tuple[tuple[str, ...], ...] = tuple(
-    _words(line)
-    for line in (
-        "message invitation invite email mail reminder letter sms text notification communication einladung "
-        "nachricht erinnerung",
-        "medication medicine prescription drug dose pill tablet rx med treatment therapy medikament rezept "
-        "ordonnance medicament",
-        "appointment visit booking slot followup termin rendezvous meeting consultation",
-        "allergy intolerance allergie",
-        "lab test bloodwork labs",
-        "imaging xray scan mri ct ultrasound",
-        "document report discharge summary pdf letter",
-        "note",
-        "invoice bill rechnung facture",
-        "refund money repayment reimbursement ruckerstattung remboursement payment",
-        "flag",
-        "task todo aufgabe",
-        "deployment deploy rollout release version build",
-        "referral",
-        "vaccination vaccine immunization shot",
-        "vital vitals pressure observation",
-        "condition problem diagnosis",
-        "careplan plan",
-        "order",
-    )
-)
-
-#: What is meant where a verb stands alone: "she was referred".
-IMPLIED: dict[str, str] = {
-    "referred": "referral",
-    "prescribed": "medication",
-    "verordnet": "medication",
-    "verschrieben": "medication",
-    "booked": "appointment",
-    "gebucht": "appointment",
-    "rescheduled": "appointment",
-    "penciled": "appointment",
-    "pencilled": "appointment",
-    "vaccinated": "vaccination",
-    "refunded": "refund",
-    "reimbursed": "refund",
-    "erstattet": "refund",
-    "invoiced": "invoice",
-    "billed": "invoice",
-    "deployed": "deployment",
-    "flagged": "flag",
-    "invited": "message",
-    "notified": "message",
-    "emailed": "message",
-    "messaged": "message",
-    "texted": "message",
-    "informed": "message",
-    "reminded": "message",
-}

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from condor.core.observers.lookalikes import LOOKALIKES
 from condor.core.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 #: Words of one sentence; a longer one is read in pieces.
 SENTENCE_WORDS_MAX = 120
@@ -27,8 +27,27 @@ _PIECE_CHARS = 8 * SENTENCE_WORDS_MAX
 _SPACE = re.compile(r"\s+|(?=[\u2705\u2714\u2611\u2713])")
 #: Marks that say "done" before or after a line, as one word.
 CHECK = "[x]"
+#: Marks that say "not done", as words.
+_CROSSES = {
+    **dict.fromkeys(map(ord, "\u274c\u2718\u2717\u2716\u274e\u26d4\U0001f6ab"), " not "),
+    **dict.fromkeys(map(ord, "\u23f3\u231b"), " pending "),
+}
+_BOX = "[ ]"
+#: What is quoted is told, not claimed: it stands after a colon or a verb of saying.
+_QUOTED = re.compile(
+    r"(?::|,|\b(?:say|says|said|read|reads|wrote|write|writes|states|stated|claims|quote|task|titled|called))"
+    r"\s*[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u00bb]*[\"\u201d\u201c\u00bb]?",
+    re.IGNORECASE,
+)
+#: What may stand after a question mark.
+_CLOSERS = "\"'\u201d\u00bb)] "
+#: Shorter ones have no letters set apart.
+_APART_CHARS_MIN = 5
+_QUOTES = frozenset('"\u201c\u201e\u00ab')
 _CHECKS = dict.fromkeys(map(ord, "\u2705\u2714\u2611\u2713"), f" {CHECK} ")
-_WORD = re.compile(r"\[x\]|[A-Za-z0-9@$]+(?:[-_][A-Za-z0-9@$]+)*|['\u2019][A-Za-z]+|[,:?()/]+|--+")
+_WORD = re.compile(
+    r"\[x\]|[A-Za-z0-9@$]+(?:(?:[-_]|(?<=[0-9])\.(?=[0-9]))[A-Za-z0-9@$]+)*|['\u2019][A-Za-z]+|[,:?()/]+|--+"
+)
 #: What needs a second look to become a word; where none of it stands, the words are as they were found.
 _SECOND_LOOK = re.compile(r"[0-9@$_\u2019'-]|[,:?()/]{2}")
 #: Letters set apart by one sign each: "s e n t", "s.e.n.t", "s-e-n-t".
@@ -136,6 +155,7 @@ _READINGS = _Readings(
         if code not in _MARKUP
     }
     | _CHECKS
+    | _CROSSES
     | dict.fromkeys(map(ord, "\u2018\u2019\u02bc"), "'")
     | {ord("\u00df"): "ss"}
 )
@@ -144,11 +164,12 @@ _READINGS = _Readings(
 def sentences(text: str) -> Iterator[Sentence]:
     """Every sentence with a word in it, in order."""
     start = 0
+    steps = tuple(_steps(text))
     for end in _ends(text):
         piece = text[start:end]
         start = end
         if said := piece.strip():
-            yield from _sentence(said, item=said[0] in _BULLETS and _BULLET.match(piece) is not None)
+            yield from _sentence(said, steps, item=said[0] in _BULLETS and _BULLET.match(piece) is not None)
 
 
 def _ends(text: str) -> Iterator[int]:
@@ -171,11 +192,26 @@ def _goes_on(text: str, dot: int) -> bool:
     return word.lower() in _ABBREVIATIONS or (len(word) == 1 and word.isupper() and word != "I")
 
 
-def _sentence(said: str, *, item: bool) -> Iterator[Sentence]:
-    asks = said[-1] == "?" or said.rstrip("\"'\u201d\u00bb)] ")[-1:] == "?"
+def _steps(text: str) -> Iterator[Callable[[str], str]]:
+    """What has to be done to each piece of this text before its words are found: mostly nothing."""
+    is_plain = text.isascii() and _MARKUP.keys().isdisjoint(map(ord, set(text)))
+    if any(quote in text for quote in _QUOTES):
+        yield partial(_QUOTED.sub, ": ")
+    if _BOX in text:
+        yield lambda piece: piece.replace(_BOX, " not ")
+    if not is_plain:
+        yield plain
+    if not is_plain or _APART.search(text):
+        yield lambda piece: _APART.sub(_joined, piece) if len(piece) > _APART_CHARS_MIN else piece
+
+
+def _sentence(said: str, steps: Sequence[Callable[[str], str]], *, item: bool) -> Iterator[Sentence]:
+    asks = said[-1] == "?" or (said[-1] in _CLOSERS and said.rstrip(_CLOSERS)[-1:] == "?")
     text = _BULLET.sub("", said, count=1) if item else said
     for piece in (text,) if len(text) <= _PIECE_CHARS else _pieces(text):
-        words, written = _words(plain(piece))
+        for step in steps:
+            piece = step(piece)
+        words, written = _words(piece)
         for at in range(0, len(words), SENTENCE_WORDS_MAX):
             yield Sentence(
                 said=said,
@@ -198,8 +234,6 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _words(text: str) -> tuple[list[str], list[str]]:
     """The words in lower case, and as they were written."""
-    if len(text) > 5:
-        text = _APART.sub(_joined, text)
     found = _WORD.findall(text)
     if _SECOND_LOOK.search(text) is None:
         return (" ".join(found).lower().split(" ") if found else []), found
@@ -240,6 +274,8 @@ def _joined(found: re.Match[str]) -> str:
 
 
 def _parts(raw: str) -> tuple[str, ...]:
+    if "." in raw:
+        return (raw,)
     if "_" in raw or "-" in raw:
         parts = tuple(part for part in re.split("[-_]", raw) if part)
         # "invitation-sent" is two words, "e-mailed" and "INV-1042" are one.
@@ -273,4 +309,4 @@ def root(word: str) -> str:
 
 def readable_words(text: str) -> tuple[str, ...]:
     """The words of a text as a reader takes them, in lower case, without punctuation."""
-    return tuple(word for word in _words(plain(text))[0] if word[0].isalnum())
+    return tuple(word for word in _words(_APART.sub(_joined, plain(text)))[0] if word[0].isalnum())

@@ -1,0 +1,97 @@
+"""Whose words a statement is, and which time it tells of: what is read out or long past claims nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from condor.core.observers import claim_grammar as grammar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Where none of these stands, nor a number, no time is told.
+_TELLS_TIME = grammar.PAST | frozenset(("ago", "last", "past", "previous", "in"))
+#: How the thing before it went, and no other thing.
+_OUTCOME = frozenset(("its", "whose", "outcome", "result", "results", "status", "however", "which"))
+
+
+def is_unconfirmed(words: Sequence[str]) -> bool:
+    """Whether its outcome was not heard of: "but got no confirmation back"."""
+    return "no" in words and any(
+        word in grammar.WORD_OF_IT and words[at - 1] == "no" for at, word in enumerate(words) if at
+    )
+
+
+def left_open(words: Sequence[str], ahead: Sequence[str]) -> bool:
+    """Whether a statement, or what is added to it, says that its outcome is open.
+
+    Args:
+        ahead: the statement after it; what it says of another thing is no addition.
+    """
+    if not grammar.OPEN.isdisjoint(words):
+        return True
+    return not grammar.OPEN.isdisjoint(ahead) and all(
+        word in grammar.OPEN
+        or word in grammar.GENERIC
+        or word in grammar.BREAKS
+        or word in _OUTCOME
+        or not word.isalpha()
+        for word in ahead
+    )
+
+
+def reads_out(words: Sequence[str]) -> bool:
+    """Whether what follows is read out: "according to the chart", "in the report", "the sheet shows"."""
+    if "according" in words[:3]:
+        return True
+    if grammar.SOURCES.isdisjoint(words):
+        return False
+    if words[:1] == ("in",):
+        return not grammar.SOURCES.isdisjoint(words[1:5])
+    return any(
+        word in grammar.SHOWS
+        and words[at + 1 : at + 2] in (("that",), (":",))
+        and not grammar.SOURCES.isdisjoint(words[:at])
+        for at, word in enumerate(words[:6])
+    )
+
+
+def names_its_source(words: Sequence[str]) -> bool:
+    """Whether its end says where it was read: "…, per the oncology note", "…, as the chart states"."""
+    for at, word in enumerate(words):
+        if (word == "per" or (word == "according" and words[at + 1 : at + 2] == ("to",))) and (
+            not grammar.SOURCES.isdisjoint(words[at + 1 : at + 6])
+        ):
+            return True
+        if word == "as" and not (
+            grammar.SOURCES.isdisjoint(words[at + 1 : at + 5]) or grammar.SHOWS.isdisjoint(words[at + 1 :])
+        ):
+            return True
+    return False
+
+
+def was_before(words: Sequence[str]) -> bool:
+    """Whether a statement tells of a time before this run."""
+    if _TELLS_TIME.isdisjoint(words) and not any(map(str.isdigit, words)):
+        return False
+    for at, word in enumerate(words):
+        if word == "ago" and at and words[at - 1] in grammar.LONG_AGO:
+            return True
+        if (
+            word in grammar.PAST
+            and words[at + 1 : at + 2] != ("today",)
+            and not (word == "since" and at == 0)
+        ):
+            return True
+        ahead = words[at + 1] if at + 1 < len(words) else ""
+        if word in ("last", "past", "previous") and (
+            ahead in grammar.LAST_WHAT or ahead in ("few", "two", "three")
+        ):
+            return True
+        if at and len(word) == 4 and word.isdigit() and word[:2] in ("19", "20"):
+            back = words[at - 1]
+            if back in ("in", "of", "until", ",") or (back in grammar.MONTHS and "as" not in words[:at]):
+                return True
+        if word == "in" and ahead in grammar.MONTHS:
+            return True
+    return False
