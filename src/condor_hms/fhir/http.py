@@ -79,8 +79,13 @@ class HttpFhirStore:
         headers = {"accept": _JSON, "cache-control": "no-cache"}
         if token:
             headers["authorization"] = f"Bearer {token}"
-        # Redirects are not followed: a token would go along.
-        self._client = httpx.AsyncClient(headers=headers, timeout=timeout_s, follow_redirects=False)
+        # A token would go along with a redirect, and without TLS to a proxy of the environment.
+        self._client = httpx.AsyncClient(
+            headers=headers,
+            timeout=timeout_s,
+            follow_redirects=False,
+            trust_env=self._base.startswith("https:"),
+        )
         self._gate = asyncio.Semaphore(_AT_ONCE)
 
     async def __aenter__(self) -> Self:

@@ -30,6 +30,7 @@ class BehindFacade(HttpFhirStore):
         """Of a record's file; it is opened with ``async with``."""
         self._path = path
         self._opened = AsyncExitStack()
+        self._serving: set[asyncio.Task[Any]] = set()
 
     async def __aenter__(self) -> Self:
         """Open the record, serve it, and connect."""
@@ -44,6 +45,7 @@ class BehindFacade(HttpFhirStore):
         """Close all of it."""
         await super().__aexit__(*given)
         self._server.close()
+        await asyncio.gather(*self._serving)
         await self._opened.aclose()
 
     async def transact(self, bundle: Resource) -> TransactionResult:
@@ -51,10 +53,15 @@ class BehindFacade(HttpFhirStore):
         return await self._record.transact(bundle)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        own = asyncio.current_task()
+        assert own is not None
+        self._serving.add(own)
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 await self._one(reader, writer)
         writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")

@@ -13,6 +13,7 @@ from condor_hms.fhir.embedded import EmbeddedFhirStore
 from condor_hms.fhir.http import HttpFhirStore
 from condor_hms.fhir.port import FhirStore
 from condor_hms.fhir.postgres import PostgresFhirStore
+from tests.hms.facade.serving import BehindFacade
 from tests.hms.fhir_server.process import TOKEN, started_server
 
 
@@ -45,19 +46,35 @@ def over_http(_: pytest.FixtureRequest) -> AbstractAsyncContextManager[FhirStore
     return HttpFhirStore(started_server().reset(), token=TOKEN)
 
 
+def behind_facade(request: pytest.FixtureRequest) -> AbstractAsyncContextManager[FhirStore]:
+    """The embedded record, read over HTTP through its facade for other software."""
+    path: Path = request.getfixturevalue("tmp_path") / "record.db"
+    shutil.copy(request.getfixturevalue("demo_file"), path)
+    return BehindFacade(path)
+
+
 #: A further implementation joins the suite by one line here.
-FACTORIES = {"embedded": embedded, "postgres": in_postgres, "http": over_http}
+FACTORIES = {
+    "embedded": embedded,
+    "postgres": in_postgres,
+    "http": over_http,
+    "facade": behind_facade,
+}
 
 
 #: Checked before anything is sent, by the same code for every store: once is enough.
 HERE_ALONE = ("test_validation",)
+#: The facade only reads; what writes here would go past it.
+READS = ("test_conformance_read",)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Every implementation passes the suite; the ones outside this process take their time."""
     if "store" in metafunc.fixturenames:
-        alone = metafunc.module.__name__.rpartition(".")[2] in HERE_ALONE
-        others = [] if alone else [name for name in FACTORIES if name != "embedded"]
+        module = metafunc.module.__name__.rpartition(".")[2]
+        others = [] if module in HERE_ALONE else [name for name in FACTORIES if name != "embedded"]
+        if module not in READS and "facade" in others:
+            others.remove("facade")
         params = ["embedded", *(pytest.param(name, marks=pytest.mark.slow) for name in others)]
         metafunc.parametrize("opening", params, indirect=True)
 

@@ -151,6 +151,18 @@ async def test_nothing_that_a_server_answers_leads_to_another(elsewhere: tuple[s
     assert asked == []
 
 
+async def test_a_proxy_of_the_environment_sees_no_token(
+    elsewhere: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the clear a request goes to its server itself."""
+    other, asked = elsewhere
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, other.removesuffix("/fhir"))
+    async with serving(lambda *_: (200, patient(), {})) as url, HttpFhirStore(url, token="t") as store:
+        assert (await store.read(MELISSA))["resourceType"] == "Patient"
+    assert asked == []
+
+
 async def test_nothing_that_a_call_says_leads_to_another(elsewhere: tuple[str, list[str]]) -> None:
     """A reference, version, type or search value that is an address: refused, or a value like any other."""
     other, asked = elsewhere
