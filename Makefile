@@ -118,7 +118,7 @@ docs: setup ## write the generated parts of the documentation anew
 crash: setup ## kill -9 by the hundred, and machines of runs; SEEDS=220
 	@CONDOR_CRASH_SEEDS=$(or $(SEEDS),220) CONDOR_MACHINES=60 CONDOR_MACHINE_STEPS=50 \
 	  $(BIN)/pytest -n 2 --dist load -o faulthandler_timeout=1800 tests/simulation \
-	  tests/postgres/whole/test_crash.py $(PYTEST_ARGS)
+	  tests/postgres/whole/test_crash.py tests/postgres/workers/test_crash.py $(PYTEST_ARGS)
 
 .PHONY: broken
 broken: setup ## take behaviours out of a copy of the source; every test that holds one must fail
@@ -127,6 +127,10 @@ broken: setup ## take behaviours out of a copy of the source; every test that ho
 .PHONY: restarts
 restarts: setup ## 1,000 runs with three gates, eight operators, 20 x kill -9; SEED=1
 	@CONDOR_RESTART_SEED=$(or $(SEED),1) $(BIN)/pytest -m load -s tests/simulation/test_restarts.py $(PYTEST_ARGS)
+
+.PHONY: workers
+workers: setup ## two servers and three workers killed at random, 4 x 300 runs, 20 kills each; SEED=1
+	@CONDOR_WORKERS_SEED=$(or $(SEED),1) $(BIN)/pytest -m load -s tests/postgres/workers $(PYTEST_ARGS)
 
 .PHONY: tampering
 tampering: setup ## seven kinds of tampering, 50 each on both stores, and 100 clean logs; SEED=1

@@ -44,7 +44,7 @@ class Crew:
         self.ledger = Ledger(folder / "ledger.db")
         self._processes: dict[int, BaseProcess] = {}
 
-    async def begin(self, kind: str, *, seed: int = 0, port: int = 0, **env: str) -> int:
+    async def begin(self, kind: str, *, seed: int = 0, port: int = 0, **env: Any) -> int:
         """Start a worker or a server; its process id."""
         given = {"CONDOR_DATABASE_URL": self.url, **env}
         process = _FORKED.Process(target=run, args=(kind, self.folder, seed, port, given), daemon=True)
@@ -67,8 +67,13 @@ class Crew:
         """Whoever waits at a gate goes on."""
         (self.folder / f"go-{name}").touch()
 
+    def is_there(self, pid: int) -> bool:
+        """Whether a process has not ended."""
+        return self._processes[pid].is_alive()
+
     def signal(self, pid: int, number: signal.Signals) -> None:
-        """Send a signal."""
+        """Send a signal to somebody who is there."""
+        assert self._processes[pid].is_alive(), f"{pid} ended by itself:\n{self.log()[-8000:]}"
         os.kill(pid, number)
 
     async def ended(self, pid: int) -> int | None:

@@ -86,7 +86,9 @@ class CrewPack:
 
 async def main(kind: str, folder: Path, seed: int, port: int) -> None:
     """Work or serve until killed or told to stop."""
-    home = folder / f"{kind}-{os.getpid()}"
+    home = folder / f"{kind}-{port or os.getpid()}"
+    home.mkdir(mode=0o700, exist_ok=True)
+    (home / "server.json").unlink(missing_ok=True)
     options: dict[str, Any] = {}
     if (wanted := os.environ.get("CREW_KILL")) and kind == "worker":
         point, nth = json.loads(wanted)
