@@ -27,7 +27,6 @@ const CARDS = {
   treatment: { tool: "treatment.create" },
   vitals: { tool: "vitals.record" },
 };
-const OUTSIDE = new Set(["analytics", "report"]);
 
 /** Every text and number in a JSON value. */
 const leaves = (value) => (value === null || value === undefined ? [] : typeof value === "object" ? Object.values(value).flatMap(leaves) : [String(value)]);
@@ -59,9 +58,9 @@ describe("a card of each area", () => {
     return { page, card, run, told: (await people[who].api(`/suspensions/${openCard(run).suspendId}`)).body };
   };
 
-  test("every area that writes or speaks has one here", () => {
-    const areas = new Set(tools.filter((tool) => tool.policyClass !== "read").map((tool) => tool.name.split(".")[0]));
-    assert.deepEqual([...areas].filter((area) => !OUTSIDE.has(area)).sort(), Object.keys(CARDS).sort());
+  test("every area of the catalogue that writes or speaks has one here", () => {
+    const areas = new Set(Object.keys(EXAMPLES).map((tool) => tool.split(".")[0]));
+    assert.deepEqual([...areas].sort(), Object.keys(CARDS).sort());
   });
 
   for (const area of Object.keys(CARDS).sort()) {

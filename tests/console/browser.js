@@ -30,11 +30,17 @@ export class Person {
   faults = [];
   dialogs = [];
 
-  static async of(principal, options = {}) {
+  /** Somebody who has not signed in. */
+  static async stranger(options = {}) {
     const person = new Person();
     person.context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: "en-GB", timezoneId: "UTC", ...options });
     person.context.setDefaultTimeout(PATIENCE_MS);
     person.page = await person.tab();
+    return person;
+  }
+
+  static async of(principal, options = {}) {
+    const person = await Person.stranger(options);
     await person.page.goto(`${base}/#principal=${principal}&code=${code}`);
     await person.page.waitForSelector("header.shell");
     assert.equal(new URL(person.page.url()).hash, "", "the code is out of the address");

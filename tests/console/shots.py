@@ -1,4 +1,4 @@
-"""Pictures of the console on the demonstration hospital: `python -m tests.console.shots FOLDER [--whole]`."""
+"""Pictures of the console on the demonstration hospital: `python -m tests.console.shots FOLDER [--whole] [NAME…]`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.console.test_console import HERE, browser
 from tests.server.support import open_house
 
 
-async def main(folder: Path, *, whole: bool) -> int:
-    """Every page in every look; the exit code."""
+async def main(folder: Path, names: list[str], *, whole: bool) -> int:
+    """Every page, or those of these names, in every look; the exit code."""
     with tempfile.TemporaryDirectory() as home:
         async with open_house(Path(home), mode="demo", pack=PACK) as house:
             env = {
@@ -24,6 +24,7 @@ async def main(folder: Path, *, whole: bool) -> int:
                 "CONDOR_CHROMIUM": browser() or "",
                 "CONDOR_SHOTS": str(folder),
                 "CONDOR_SHOTS_WHOLE": "1" if whole else "0",
+                "CONDOR_SHOTS_ONLY": ",".join(names),
             }
             taking = await asyncio.create_subprocess_exec("node", "shots.js", cwd=HERE, env=env)
             return await taking.wait()
@@ -32,4 +33,5 @@ async def main(folder: Path, *, whole: bool) -> int:
 if __name__ == "__main__":
     target = Path(sys.argv[1]).resolve()
     target.mkdir(parents=True, exist_ok=True)
-    sys.exit(asyncio.run(main(target, whole="--whole" in sys.argv)))
+    wanted = [word for word in sys.argv[2:] if word != "--whole"]
+    sys.exit(asyncio.run(main(target, wanted, whole="--whole" in sys.argv)))

@@ -2,9 +2,9 @@
 
 import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useState, type ReactNode } from "react";
 import { areaOf } from "./kernels";
-import { Chip, Fault, Section, Seen, Waiting } from "./parts";
+import { Chip, Fault, Section, Seen, Table, Waiting } from "./parts";
 import { rulesQuery, toolsQuery } from "./queries";
 import { visibleWord } from "./visible";
 import { words } from "./words";
@@ -29,44 +29,20 @@ export function Approvers() {
     <Section title={said.who} level={2}>
       <p className="dim">{said.whoAbout}</p>
       <NativeSelect className="tool-choice" label={words.policy.area} value={area} onChange={(event) => setArea(event.currentTarget.value)} data={[{ value: "", label: words.inbox.any }, ...areas]} />
-      <div className="scroll-x" tabIndex={0} role="region" aria-label={said.who}>
-        <table className="approvers">
-          <thead>
-            <tr>
-              <th scope="col">{said.tool}</th>
-              <th scope="col">{said.asks}</th>
-              {roles.map((role) => (
-                <th key={role} scope="col" className="role">
-                  {visibleWord(role)}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((tool) => (
-              <tr key={tool.name}>
-                <th scope="row">
-                  <Seen text={tool.title} />
-                  <br />
-                  <code className="dim">{visibleWord(tool.name)}</code>
-                  {tool.requesterExcluded && (
-                    <>
-                      <br />
-                      <Chip tone="info">{said.excludes}</Chip>
-                    </>
-                  )}
-                </th>
-                <td>{asksAlways(tool, rules.data) ? said.always : said.supervised}</td>
-                {roles.map((role) => (
-                  <td key={role} className="role">
-                    <Mark tool={tool} role={role} />
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label={said.who}
+        className="approvers"
+        headed
+        columns={[said.tool, said.asks, ...roles.map(visibleWord)]}
+        rows={shown.map((tool) => ({
+          key: tool.name,
+          cells: [
+            <Named key="tool" tool={tool} />,
+            asksAlways(tool, rules.data) ? said.always : said.supervised,
+            ...roles.map((role) => markOf(tool, role)),
+          ],
+        }))}
+      />
     </Section>
   );
 }
@@ -77,16 +53,27 @@ function asksAlways(tool: Tool, rules: Rule[]): boolean {
   return !rules.some((rule) => rule.decision === "allow" && rule.policyClass === tool.policyClass && (rule.effectiveTier ?? tier) === tier);
 }
 
-function Mark({ tool, role }: { tool: Tool; role: string }) {
+function Named({ tool }: { tool: Tool }) {
+  return (
+    <>
+      <Seen text={tool.title} />
+      <br />
+      <code className="dim">{visibleWord(tool.name)}</code>
+      {tool.requesterExcluded && (
+        <>
+          <br />
+          <Chip tone="info">{said.excludes}</Chip>
+        </>
+      )}
+    </>
+  );
+}
+
+/** What a role may do with a tool's calls; null: nothing. */
+function markOf(tool: Tool, role: string): ReactNode {
   const takes = (roles: string[]) => roles.length === 0 || roles.includes(role);
   const approves = takes(tool.approverRoles.length > 0 ? tool.approverRoles : tool.roles) && !DECIDES_NOTHING.has(role);
   const calls = takes(tool.roles);
-  if (!approves && !calls) return <span className="sr-only">{said.neither}</span>;
-  return (
-    <>
-      {approves && <Chip tone="good">{said.approves}</Chip>}
-      {approves && calls && " "}
-      {calls && <Chip>{said.calls}</Chip>}
-    </>
-  );
+  if (approves) return <Chip tone={calls ? "good" : "info"}>{calls ? said.approves : said.approvesOnly}</Chip>;
+  return calls ? <Chip>{said.callsOnly}</Chip> : null;
 }

@@ -19,7 +19,7 @@ import type { Card, RunSnapshot } from "./wire";
 const said = words.card;
 
 const KIND_TONES: { [kind: string]: Tone } = { approval: "warn", clarification: "info", reconcile: "busy" };
-const CLOSED_TONES: { [status: string]: Tone } = { approved: "good", answered: "good", denied: "bad", expired: "bad" };
+export const CLOSED_TONES: { [status: string]: Tone } = { approved: "good", answered: "good", denied: "bad", expired: "bad" };
 
 /**
  * One card.
@@ -54,7 +54,7 @@ function DrawnCard({ card, run, isWhole, answered, level }: DrawnProps) {
     <article ref={coverage.card} tabIndex={-1} className={`card ${card.reasonCode} ${open ? "open" : "closed"}`} aria-labelledby={headline} data-card={card.suspendId}>
       <Covered>
         <header className="card-head">
-          <Chip tone={KIND_TONES[card.reasonCode] ?? "warn"}>{said.kinds[card.reasonCode] ?? visibleWord(card.reasonCode)}</Chip>
+          <Chip tone={open ? (KIND_TONES[card.reasonCode] ?? "warn") : "plain"}>{(open ? said.kinds : said.wasKinds)[card.reasonCode] ?? visibleWord(card.reasonCode)}</Chip>
           <Standing card={card} />
         </header>
         <Heading id={headline} className="headline">
@@ -216,7 +216,7 @@ export function Countdown({ until }: { until: string }) {
   const rest = new Date(until).getTime() - now;
   return (
     <span className={rest < 3_600_000 ? "countdown soon" : "countdown"} title={inWords(until)} role="timer" aria-live="off">
-      {said.expires} <time dateTime={until}>{left(until, now)}</time>
+      {said.expiresIn} <time dateTime={until}>{left(until, now)}</time>
     </span>
   );
 }

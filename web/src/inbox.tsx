@@ -125,7 +125,7 @@ const Line = memo(function Line({ card, now, chosen }: { card: Card; now: number
           <span>{card.openedAt !== undefined && ago(card.openedAt, now)}</span>
           {card.expiresAt !== undefined && (
             <span>
-              {words.card.expires} {left(card.expiresAt, now).slice(0, 5)}
+              {words.card.expiresIn} {left(card.expiresAt, now).slice(0, 5)}
             </span>
           )}
           {card.mayAnswer === true && <Chip tone="good">{said.forYou}</Chip>}

@@ -4,7 +4,7 @@ import { Button, Checkbox, NativeSelect, Radio, Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState, type FormEvent } from "react";
 import { post, Problem, put } from "./api";
-import { Chip, Empty, Fault, Moment, Pairs, Section, Seen, Waiting } from "./parts";
+import { Chip, Empty, Fault, Moment, Pairs, Section, Seen, Table, Waiting, type TableRow } from "./parts";
 import { kernelQuery, kernelsQuery, queryClient, toolsQuery } from "./queries";
 import { visible, visibleWord } from "./visible";
 import { words } from "./words";
@@ -50,51 +50,36 @@ export const areaOf = (tool: Tool) => tool.name.split(".")[0] ?? "";
 /** Every tool with a kernel. */
 function Laid({ kernels, choose }: { kernels: Kernel[]; choose: (tool: string) => void }) {
   return (
-    <div className="scroll-x" tabIndex={0} role="region" aria-label={said.kernels}>
-      <table className="kernels">
-        <thead>
-          <tr>
-            {[said.tool, said.laid, said.revision, said.by, said.reason].map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {kernels.map((kernel) => {
-            const last = kernel.revisions.at(-1);
-            return (
-              <tr key={kernel.tool}>
-                <td>
-                  {kernel.isRegistered ? (
-                    <Button variant="subtle" size="compact-sm" onClick={() => choose(kernel.tool)}>
-                      <code>{visibleWord(kernel.tool)}</code>
-                    </Button>
-                  ) : (
-                    <>
-                      <code>{visibleWord(kernel.tool)}</code> <Chip>{said.notHere}</Chip>
-                    </>
-                  )}
-                </td>
-                <td>
-                  <LaidInWords kernel={kernel.kernel} />
-                </td>
-                <td>{kernel.rev}</td>
-                <td>
-                  {last !== undefined && (
-                    <>
-                      <Seen text={last.by} />, <Moment at={last.at} />
-                    </>
-                  )}
-                </td>
-                <td>{last !== undefined && <Seen text={last.reason} />}</td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      label={said.kernels}
+      className="kernels"
+      columns={[said.tool, said.laid, said.revision, said.by, said.reason]}
+      rows={kernels.map((kernel) => {
+        const last = kernel.revisions.at(-1);
+        return {
+          key: kernel.tool,
+          cells: [
+            kernel.isRegistered ? (
+              <Button variant="subtle" size="compact-sm" onClick={() => choose(kernel.tool)}>
+                <code>{visibleWord(kernel.tool)}</code>
+              </Button>
+            ) : (
+              <>
+                <code>{visibleWord(kernel.tool)}</code> <Chip>{said.notHere}</Chip>
+              </>
+            ),
+            <LaidInWords key="laid" kernel={kernel.kernel} />,
+            kernel.rev,
+            last === undefined ? null : (
+              <>
+                <Seen text={last.by} />, <Moment at={last.at} />
+              </>
+            ),
+            last === undefined || last.reason === "" ? null : <Seen text={last.reason} />,
+          ],
+        };
+      })}
+    />
   );
 }
 
@@ -226,7 +211,7 @@ function KernelFields({ declared, roles, wanted, change }: FieldsProps) {
         onChange={(chosen) => change({ ...wanted, approverRoles: chosen.length === 0 ? null : chosen })}
       >
         <div className="options">
-          {roles.map((role) => (
+          {[...roles].sort((one, other) => Number(may.includes(other)) - Number(may.includes(one))).map((role) => (
             <Checkbox key={role} value={role} label={may.length === 0 || may.includes(role) ? visibleWord(role) : said.notDeclared(visibleWord(role))} />
           ))}
         </div>
@@ -256,48 +241,37 @@ function Effects({ path, wanted }: { path: string; wanted: KernelLaid }) {
   const many = new Set(effects.data.effects.map((effect) => effect.op)).size > 1;
   return (
     <Section title={said.effects}>
-      <div className="scroll-x" tabIndex={0} role="region" aria-label={said.effects}>
-        <table className="effects">
-          <thead>
-            <tr>
-              {[...(many ? [said.op] : []), words.policy.autonomy, said.now, said.then, words.policy.approvers].map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {effects.data.effects.map((effect) => (
-              <EffectRow key={`${effect.op} ${effect.autonomy}`} effect={effect} many={many} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label={said.effects}
+        className="effects"
+        columns={[...(many ? [said.op] : []), words.policy.autonomy, said.now, said.then, words.policy.approvers]}
+        rows={effects.data.effects.map((effect) => rowOf(effect, many))}
+      />
     </Section>
   );
 }
 
-function EffectRow({ effect, many }: { effect: Effect; many: boolean }) {
-  const { now, then } = effect;
+function rowOf({ op, autonomy, now, then }: Effect, many: boolean): TableRow {
   const changed = now.ruleId !== then.ruleId || String(now.approverRoles) !== String(then.approverRoles);
-  const verdict = ({ decision, ruleId }: Effect["now"]) => (
-    <>
-      {decision === "allow" ? <Chip tone="good">{words.policy.allow}</Chip> : <Chip tone="warn">{words.policy.ask}</Chip>} <code>{ruleId}</code>
-    </>
-  );
+  return {
+    key: `${op} ${autonomy}`,
+    className: changed ? "changed" : "",
+    cells: [
+      ...(many ? [<code key="op">{visibleWord(op ?? "")}</code>] : []),
+      autonomy,
+      <Verdict key="now" verdict={now} />,
+      now.ruleId === then.ruleId ? <span className="dim">{said.same}</span> : <Verdict key="then" verdict={then} />,
+      then.decision === "allow" ? null : words.session.roles(then.approverRoles.map(visibleWord)),
+    ],
+  };
+}
+
+function Verdict({ verdict: { decision, ruleId } }: { verdict: Effect["now"] }) {
   return (
-    <tr className={changed ? "changed" : ""}>
-      {many && (
-        <td>
-          <code>{visibleWord(effect.op ?? "")}</code>
-        </td>
-      )}
-      <td>{effect.autonomy}</td>
-      <td>{verdict(now)}</td>
-      <td>{now.ruleId === then.ruleId ? <span className="dim">{said.same}</span> : verdict(then)}</td>
-      <td>{then.decision === "allow" ? "" : words.session.roles(then.approverRoles.map(visibleWord))}</td>
-    </tr>
+    <span className="verdict">
+      {decision === "allow" ? <Chip tone="good">{words.policy.allow}</Chip> : <Chip tone="warn">{words.policy.ask}</Chip>}
+      <code className="dim">{ruleId}</code>
+    </span>
   );
 }
 

@@ -124,6 +124,53 @@ export function Pairs({ rows }: { rows: [ReactNode, ReactNode][] }) {
   );
 }
 
+export interface TableRow {
+  key: string;
+  /** In the order of the columns; null: nothing stands there. */
+  cells: ReactNode[];
+  className?: string;
+}
+
+/**
+ * A table that a phone draws as blocks, each value with its column's name.
+ *
+ * `headed`: the first cell of a row names it. Roles are told: a block is no table to a screen reader.
+ */
+export function Table({ label, columns, rows, className = "", headed = false }: { label: string; columns: string[]; rows: TableRow[]; className?: string; headed?: boolean }) {
+  return (
+    <div className="scroll-x" tabIndex={0} role="region" aria-label={label}>
+      <table role="table" className={`stacks ${className}`}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((name) => (
+              <th key={name} scope="col" role="columnheader">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {rows.map((row) => (
+            <tr key={row.key} role="row" className={row.className}>
+              {row.cells.map((cell, index) =>
+                headed && index === 0 ? (
+                  <th key={index} scope="row" role="rowheader">
+                    {cell}
+                  </th>
+                ) : (
+                  <td key={index} role="cell" data-label={columns[index]}>
+                    {cell === null ? null : <div>{cell}</div>}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 export function Section({ title, children, tone = "", level = 4 }: { title: ReactNode; children: ReactNode; tone?: string; level?: 2 | 3 | 4 }) {
   const id = useId();
   const Heading = `h${level}` as const;
@@ -147,7 +194,7 @@ export function Fault({ fault, retry }: { fault: unknown; retry?: () => void }) 
   const said = fault instanceof Error ? fault.message : String(fault);
   const missing = fault instanceof Problem && fault.status === 404;
   return (
-    <div className="notice bad" role="alert">
+    <div className={missing ? "notice" : "notice bad"} role="alert">
       <p>
         <Seen text={missing ? words.problems.notFound : said} />
       </p>

@@ -4,7 +4,7 @@ import { Button, NativeSelect, Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
 import { post } from "./api";
-import { Chip, Fault, Pairs, Section, Seen, Waiting } from "./parts";
+import { Chip, Fault, Pairs, Section, Seen, Table, Waiting } from "./parts";
 import { rulesQuery, toolsQuery } from "./queries";
 import { visible, visibleWord } from "./visible";
 import { words } from "./words";
@@ -34,35 +34,21 @@ function Matrix() {
   return (
     <>
       <p className="dim">{said.about}</p>
-      <div className="scroll-x" tabIndex={0} role="region" aria-label={said.title}>
-        <table>
-          <thead>
-            <tr>
-              {[said.class, said.tier, said.dispatch, said.decision, said.rule, said.why].map((name) => (
-                <th key={name} scope="col">
-                  {name}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {rules.data.map((rule) => (
-              <tr key={rule.ruleId}>
-                <td>{rule.policyClass ?? said.any}</td>
-                <td>{rule.effectiveTier ?? said.any}</td>
-                <td>{rule.dispatch ?? said.any}</td>
-                <td>
-                  <DecisionChip decision={rule.decision} />
-                </td>
-                <td>
-                  <code>{rule.ruleId}</code>
-                </td>
-                <td>{rule.why}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label={said.title}
+        columns={[said.class, said.tier, said.dispatch, said.decision, said.rule, said.why]}
+        rows={rules.data.map((rule) => ({
+          key: rule.ruleId,
+          cells: [
+            rule.policyClass ?? said.any,
+            rule.effectiveTier ?? said.any,
+            rule.dispatch ?? said.any,
+            <DecisionChip key="decision" decision={rule.decision} />,
+            <code key="rule">{rule.ruleId}</code>,
+            rule.why,
+          ],
+        }))}
+      />
     </>
   );
 }
@@ -152,41 +138,33 @@ function ToolMap() {
   return (
     <Section title={said.map} level={2}>
       <p className="dim">{said.mapAbout}</p>
-      <div className="scroll-x" tabIndex={0} role="region" aria-label={said.map}>
-        <table className="tool-map">
-          <thead>
-            <tr>
-              <th scope="col">{said.area}</th>
-              {columns.map((column) => (
-                <th key={column} scope="col">
-                  {said.columns[column]}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {areas.map((area) => (
-              <tr key={area}>
-                <th scope="row">{area}</th>
-                {columns.map((column) => (
-                  <td key={column} className={column}>
-                    {tools.data
-                      .filter((tool) => tool.name.split(".")[0] === area && columnOf(tool) === column)
-                      .map((tool) => (
-                        <span key={tool.name} className={`tool-box ${column}`} title={visible(tool.description)}>
-                          <strong>
-                            <Seen text={tool.title} />
-                          </strong>
-                          <code>{tool.name}</code>
-                        </span>
-                      ))}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        label={said.map}
+        className="tool-map"
+        headed
+        columns={[said.area, ...columns.map((column) => said.columns[column])]}
+        rows={areas.map((area) => ({
+          key: area,
+          cells: [
+            area,
+            ...columns.map((column) => {
+              const stand = tools.data.filter((tool) => tool.name.split(".")[0] === area && columnOf(tool) === column);
+              return stand.length === 0 ? null : stand.map((tool) => <ToolBox key={tool.name} tool={tool} column={column} />);
+            }),
+          ],
+        }))}
+      />
     </Section>
+  );
+}
+
+function ToolBox({ tool, column }: { tool: Tool; column: keyof typeof said.columns }) {
+  return (
+    <span className={`tool-box ${column}`} title={visible(tool.description)}>
+      <strong>
+        <Seen text={tool.title} />
+      </strong>
+      <code>{tool.name}</code>
+    </span>
   );
 }

@@ -6,7 +6,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
 import { followEvents, getAll } from "./api";
 import { AuditTable } from "./audit-table";
-import { SuspendCard } from "./card";
+import { CLOSED_TONES, SuspendCard } from "./card";
 import { Corrections, withoutNotices } from "./message";
 import { count } from "./moments";
 import { Chip, Empty, Fault, Moment, Pairs, RunChip, Section, Seen, StepChip, Value, Waiting } from "./parts";
@@ -73,7 +73,7 @@ export function RunPage() {
           {closed.map((card) => (
             <details key={card.suspendId} className="gate">
               <summary>
-                <Seen text={card.headline ?? words.card.unnamed} /> <Chip>{words.card.closed[card.status] ?? card.status}</Chip>{" "}
+                <Seen text={card.headline ?? words.card.unnamed} /> <Chip tone={CLOSED_TONES[card.status] ?? "plain"}>{words.card.closed[card.status] ?? card.status}</Chip>{" "}
                 <span className="dim">
                   {words.card.origins[card.origin] ?? visibleWord(card.origin)}
                   {card.decidedByDisplay !== undefined && ", "}
@@ -201,7 +201,7 @@ function StepLine({ step }: { step: Step }) {
             <Value value={step.args} />
           </Section>
         )}
-        {step.result !== undefined && (
+        {step.result !== undefined && !(step.status === "skipped" && step.result === null) && (
           <Section title={words.tool.result}>
             <Value value={step.result} />
           </Section>
