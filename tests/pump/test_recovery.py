@@ -312,6 +312,11 @@ async def test_a_high_tool_is_never_replaced(tmp_path: Path, ledger: Ledger, oth
         run = await desk.run(call("w", "one.order", record="a"))
         end = await desk.approve(await desk.card(run["runId"]))
         assert (end["status"], ledger.count(), edits(await desk.events(end["runId"]))) == ("failed", 0, [])
+        assert end["recovery"][0]["refused"] == [{"tool": "two.order", "because": "never-replaced"}]
+        assert end["closing"].endswith(
+            "No other tool could stand in for it: a call of a high tier, or one that takes something away, "
+            "is never replaced."
+        )
 
 
 async def test_a_write_that_says_failed_without_proof_is_not_replaced(tmp_path: Path, ledger: Ledger) -> None:
@@ -355,6 +360,7 @@ async def test_a_substitute_passes_role_and_policy(tmp_path: Path) -> None:
     async with open_desk(tmp_path / "home", one, source("two.read", roles={"manager"})) as desk:
         end = await desk.run(READ, autonomy="autonomous")
         assert (end["status"], revised(await desk.events(end["runId"]))) == ("failed", [])
+        assert end["closing"].endswith("No other tool could stand in for it: “two.read” needs another role.")
 
 
 async def test_a_fallback_is_not_replaced_by_what_it_stands_in_for(tmp_path: Path) -> None:
@@ -467,12 +473,13 @@ async def test_denying_an_edit_skips_the_edit(tmp_path: Path) -> None:
     one = faulty(source("one.read"), ToolFault(kind="break", said="503"))
     async with open_desk(tmp_path / "home", one, source("two.read")) as desk:
         run = await desk.run(READ, call("t", "two.read", record=found("r")), call("u", "two.read"))
-        end = await desk.deny(await desk.card(run["runId"]))
+        end = await desk.deny(await desk.card(run["runId"]), reason="two.read is a copy")
         assert statuses(end) == {"r": "failed", "t": "skipped", "u": "succeeded"}
         events = await desk.events(end["runId"])
         assert (end["status"], revised(events)) == ("degraded", [])
         assert pruned(events) == [("r", "skip.no-way", ["t"])]
-        assert "one.read” failed: 503." in end["closing"]
+        said = "one.read” failed: 503. Bob Ode did not let “two.read” stand in for it: two.read is a copy."
+        assert said in end["closing"]
         assert end["steps"][0]["code"] == "unavailable"
 
 

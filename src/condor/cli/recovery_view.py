@@ -80,6 +80,10 @@ def _what(one: Mapping[str, Any]) -> str:
         return f": {', '.join(named)}{f' and {more} more' if more > 0 else ''} not run"
     if one.get("toTool"):
         return f": {one.get('fromTool')} → {one['toTool']}"
+    if one.get("refused"):
+        named = [f"{other['tool']} ({other['because']})" for other in one["refused"]]
+        more = len(named) - _NAMED_MAX
+        return f": not {', '.join(named[:_NAMED_MAX])}{f' and {more} more' if more > 0 else ''}"
     return ""
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput, call_facts
 from condor.core.ids import Digest, Json, StepId
-from condor.core.outcome import FULFILLED, StepOutcome, is_json
+from condor.core.outcome import FULFILLED, StepOutcome, StepStatus, is_json
 from condor.core.plan.reference import MISSING, Reference, find_references, resolve_references, shown_token
 from condor.core.policy import HitlTier, is_supervised
 from condor.core.policy.descriptor import is_missing, who_may_answer
+from condor.core.recovery.substitution import asks_for_another, refusals
 from condor.core.run import Principal
 from condor.core.suspend import Answer, CallEdit, Origin, ReasonCode, apply_edit, read_reason_code
 from condor.ports.encoding import decode
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from condor.core.graph import Node
     from condor.core.policy.descriptor import ToolDescriptor
     from condor.core.recovery import CallFacts
+    from condor.core.recovery.substitution import Refusal
     from condor.ports.store import SuspensionRow
     from condor.pump.segment import PumpPorts
     from condor.pump.state import RunState
@@ -272,6 +274,17 @@ def stand_ins(ports: PumpPorts, given: ToolCallInput) -> list[CallFacts]:
         facts = call_facts(call, loses=loses)
         found.append(facts if args is not None else replace(facts, complete=False))
     return found
+
+
+def refused_stand_ins(
+    ports: PumpPorts, given: ToolCallInput, outcome: StepOutcome
+) -> Sequence[tuple[str, Refusal]]:
+    """Which tools might have done what this call failed to do and may not, each with the reason."""
+    is_read = not ports.toolbox.is_effectful(given.tool)
+    if outcome.status is not StepStatus.FAILED or not asks_for_another(outcome, effectful=not is_read):
+        return ()
+    absent = outcome.absent or is_read
+    return refusals(call_facts(given), stand_ins(ports, given), absent=absent, tried=given.node.tried)
 
 
 def _derived(given: ToolCallInput, tool: ToolDescriptor) -> tuple[Mapping[str, Json] | None, bool]:

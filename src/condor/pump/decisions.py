@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from condor.core.graph import Node
     from condor.core.ids import StepId
     from condor.core.recovery import CallFacts, GateRule, PlanMutationDecision
+    from condor.core.recovery.substitution import Refusal
     from condor.pump.segment import Segment
 
 
@@ -41,11 +42,13 @@ def keep_decision(
     candidate: CallFacts | None = None,
     *,
     stop: str = "",
+    refused: Sequence[tuple[str, Refusal]] = (),
 ) -> None:
     """Stage what was decided about one attempt of a step.
 
     Args:
         stop: the ceiling that stood in the way.
+        refused: the tools that might have stood in and may not, each with the reason.
     """
     attempt = segment.state.row(node.step_id).attempt
     kept: dict[str, object] = {
@@ -60,6 +63,8 @@ def keep_decision(
         kept["toTool"] = candidate.tool
     if stop:
         kept["stop"] = stop
+    if refused:
+        kept["refused"] = [{"tool": tool, "because": because} for tool, because in refused]
     segment.payload(decision_payload(node.step_id, attempt), kept)
     if verb is GateVerb.NONE:
         segment.audit(

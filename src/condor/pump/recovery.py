@@ -37,7 +37,7 @@ from condor.ports.deadline import Stragglers
 from condor.ports.model import Confirmation, PlanMutationQuestion
 from condor.ports.store import StepRow, SuspensionRow
 from condor.pump.breaker import any_succeeded, charged, confirmers_stop, open_breaker, pay, worked_s
-from condor.pump.call import draws_card, is_supervised_run, stand_ins
+from condor.pump.call import draws_card, is_supervised_run, refused_stand_ins, stand_ins
 from condor.pump.decisions import keep_decision
 from condor.pump.plan_mutation_card import ask_first, edit_contract, held_outcome, hold, latest_edit_card
 from condor.pump.segment import LookAgain, Segment, entry
@@ -214,7 +214,8 @@ def _keep(
     *,
     stop: str = "",
 ) -> None:
-    keep_decision(segment, this.given.node, this.decision, rule, verb, candidate, stop=stop)
+    refused = () if candidate is not None else refused_stand_ins(segment.ports, this.given, this.outcome)
+    keep_decision(segment, this.given.node, this.decision, rule, verb, candidate, stop=stop, refused=refused)
 
 
 def _charge_of(this: _Pass, rule: GateRule, candidate: CallFacts | None) -> Charge:

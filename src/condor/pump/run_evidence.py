@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from condor.core.observers import ClaimEvidence, StepEvidence, ended, unended
 from condor.core.outcome import FULFILLED, SETTLED, StepStatus
 from condor.core.recovery.limits import BY_NAME, amount_words
+from condor.core.recovery.substitution import REFUSAL_WORDS
 from condor.core.run import Principal
-from condor.core.suspend import ReasonCode, read_reason_code
+from condor.core.suspend import Origin, ReasonCode, read_reason_code
 from condor.pump.call import answer_body, call_of, changes_of, decided_by
+from condor.pump.staging import decision_payload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -84,6 +86,7 @@ def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
         code=row.code,
         message=str(result.get("message", "")),
         **(_sentence(segment, node, result.get("value")) if status in FULFILLED else {}),
+        no_stand_in=_no_stand_in(segment, node, row, cards) if status is StepStatus.FAILED else "",
         declined_by=decided_by(state, denial).name if denial is not None else "",
         reason=str(answer_body(state, denial).get("reason") or "") if denial is not None else "",
         attempted=row.key is not None,
@@ -134,6 +137,23 @@ def _stood_in(segment: Segment, node: Node) -> dict[str, Any]:
         "instead_why": str(first.get("message", "")).rstrip(". "),
         "stand_in": _noun(segment, node),
     }
+
+
+def _no_stand_in(segment: Segment, node: Node, row: StepRow, cards: list[SuspensionRow]) -> str:
+    """Why no other tool did what a step failed to do: a person said no, or none may."""
+    state = segment.state
+    asked = next((card for card in reversed(cards) if card.origin == Origin.PLAN_MUTATION), None)
+    if asked is not None and asked.status == "denied":
+        reason = str(answer_body(state, asked).get("reason") or "").strip()
+        why = f": {reason}" if reason else ""
+        other = _noun(segment, replace(node, tool=asked.tool))
+        return ended(f"{decided_by(state, asked).name} did not let {other} stand in for it{why}")
+    kept = state.payload(decision_payload(node.step_id, row.attempt)) or {}
+    whys = dict.fromkeys(
+        REFUSAL_WORDS[one["because"]].format(_noun(segment, replace(node, tool=one["tool"])))
+        for one in kept.get("refused", ())
+    )
+    return ended(f"No other tool could stand in for it: {'; '.join(whys)}") if whys else ""
 
 
 def _noun(segment: Segment, node: Node) -> str:

@@ -56,6 +56,8 @@ class StepEvidence:
     instead_why: str = ""
     #: What the tool that stands in is called.
     stand_in: str = ""
+    #: Why no other tool did what it failed to do, as a sentence; empty where none might have.
+    no_stand_in: str = ""
     #: The last of its cards was never answered.
     waiting: bool = False
 

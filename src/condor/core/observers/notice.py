@@ -81,12 +81,9 @@ def explained(step: StepEvidence) -> tuple[str, str]:
             "not-completed",
             f"{ended(f'it is not known whether {noun} happened{detail}')} Check the record.",
         )
-    if step.status is StepStatus.FAILED and step.instead_of:
-        why = f" ({unended(step.instead_why)})" if step.instead_why else ""
-        asked = f"{step.instead_of} was not done{why}"
-        return "not-completed", ended(f"{asked}, and {noun}, which was to stand in for it, failed{detail}")
     if step.status is StepStatus.FAILED:
-        return "not-completed", ended(f"{noun} failed{detail}")
+        failed = f"{_stood_in(step)} failed{detail}"
+        return "not-completed", " ".join(filter(None, (ended(failed), step.no_stand_in)))
     if step.status is StepStatus.DEGRADED and step.instead_of:
         why = f": {step.instead_why}" if step.instead_why else ""
         done = f" Instead: {step.sentence}" if step.sentence else ""
@@ -97,8 +94,16 @@ def explained(step: StepEvidence) -> tuple[str, str]:
     return _why_skipped(step, detail)
 
 
+def _stood_in(step: StepEvidence) -> str:
+    """What was to be done, and what was to do it instead; the step's own noun where nothing was."""
+    if not step.instead_of:
+        return step.noun
+    why = f" ({unended(step.instead_why)})" if step.instead_why else ""
+    return f"{step.instead_of} was not done{why}, and {step.noun}, which was to stand in for it,"
+
+
 def _why_skipped(step: StepEvidence, detail: str) -> tuple[str, str]:
-    noun = step.noun
+    noun = _stood_in(step)
     match step.code:
         case "denied":
             why = f" ({unended(step.reason)})" if step.reason else ""

@@ -50,6 +50,21 @@ Refusal = Literal[
 ]
 
 
+#: The same for people; ``{}`` is what the tool that may not stand in is called.
+REFUSAL_WORDS: Final[dict[Refusal, str]] = {
+    "not-proven-absent": "it is not proven that nothing was written",
+    "never-replaced": "a call of a high tier, or one that takes something away, is never replaced",
+    "fallback-is-last": "it was a fallback already",
+    "other-group": "{} does something else",
+    "tried-before": "{} was tried before",
+    "role": "{} needs another role",
+    "other-class": "{} is of another class",
+    "other-tier": "{} is of another tier",
+    "gate-would-change": "{} would pass another gate",
+    "arguments": "what {} needs does not follow from the call",
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallFacts:
     """One tool call as substitution sees it; handed in by whoever may ask the policy."""
@@ -126,6 +141,15 @@ def requery_tools(
     return sorted(found, key=lambda candidate: (fidelity_of(candidate) == "degraded", candidate.tool))
 
 
+def refusals(
+    failed: CallFacts, candidates: Iterable[CallFacts], *, absent: bool, tried: Iterable[str] = ()
+) -> Sequence[tuple[str, Refusal]]:
+    """Every tool that may not stand in, with its reason; one that holds for the call holds for each."""
+    of_all = may_be_replaced(failed, absent=absent)
+    each = ((one.tool, of_all or refusal_of(failed, one, tried=tried)) for one in candidates)
+    return [(tool, refusal) for tool, refusal in each if refusal is not None]
+
+
 def fidelity_of(candidate: CallFacts) -> Fidelity:
     """How well it stands in: what gives up an argument of the call does less than was asked."""
     return "degraded" if candidate.fidelity == "degraded" or candidate.loses else "equal"
@@ -171,6 +195,7 @@ def substitute_tool(
 
 
 __all__ = [
+    "REFUSAL_WORDS",
     "CallFacts",
     "Fidelity",
     "Refusal",
@@ -178,6 +203,7 @@ __all__ = [
     "fidelity_of",
     "may_be_replaced",
     "refusal_of",
+    "refusals",
     "requery_tools",
     "substitute_tool",
     "way_of",
