@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Mapping
     from pathlib import Path
 
+    from condor_hms.fhir.port import FhirStore
+
 BASE = "https://condor.example/fhir"
 DOCTOR = Principal(id="dr-okafor", roles=frozenset({"doctor"}))
 
@@ -52,7 +54,7 @@ class Told:
 class Asker:
     """Software that asks the facade."""
 
-    def __init__(self, store: EmbeddedFhirStore) -> None:
+    def __init__(self, store: FhirStore) -> None:
         self.store = store
         self.facade = RecordFacade(store)
 
