@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from condor.bootstrap import Condor
     from condor.cli.home import Place
     from condor.core.audit import ChainVerdict
+    from condor.ports.jobs import Backlog
     from condor.tools import ToolDescriptor
     from condor.tools.replay_files import RecordedCall
 
@@ -50,6 +51,8 @@ class Found:
     #: None: the packs cannot be opened here.
     tools: Sequence[ToolDescriptor] | None
     is_owned: bool
+    #: What waits for workers.
+    backlog: Backlog
 
 
 def look_into(place: Place, *, is_owned: bool) -> Iterator[Check]:
@@ -59,7 +62,7 @@ def look_into(place: Place, *, is_owned: bool) -> Iterator[Check]:
     except CondorError as error:
         yield problem("database", str(error))
         return
-    for look in dict.fromkeys((*LOOKS.values(), _approvals)):
+    for look in dict.fromkeys((*LOOKS.values(), _approvals, _workers)):
         yield from look(found)
 
 
@@ -76,6 +79,7 @@ async def _found(place: Place, *, is_owned: bool) -> Found:
             calls=await _calls(condor),
             tools=await _tools(place),
             is_owned=is_owned,
+            backlog=await store.backlog(),
         )
 
 
@@ -165,6 +169,17 @@ def _interrupted(found: Found) -> Iterator[Check]:
 def _approvals(found: Found) -> Iterator[Check]:
     for at in islice(found.unused, 5):
         yield note("approval", f"{at} was approved and its run ended before it ran; see its closing")
+
+
+def _workers(found: Found) -> Iterator[Check]:
+    """Runs that were handed over have somebody to take them."""
+    backlog = found.backlog
+    waits = f"{count(backlog.waiting, 'run')} {'waits' if backlog.waiting == 1 else 'wait'}"
+    if backlog.waiting and not backlog.workers:
+        longest = f"the first for {backlog.oldest_s:.0f} s"
+        yield problem("workers", f"{waits} for a worker, {longest}, and none is there; start `condor worker`")
+    elif backlog.workers:
+        yield ok("workers", f"{count(backlog.workers, 'worker')}; {waits} for one")
 
 
 def _chains(found: Found) -> Iterator[Check]:

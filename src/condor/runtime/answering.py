@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from condor.core.errors import StaleSuspension
 from condor.core.run import LOCAL_PERSON, Principal
-from condor.ports.store import CardFilter
 from condor.pump.phases.edit_call import EditCall
 from condor.pump.phases.suspend_resume import ResumeRun
 from condor.runtime import edge
@@ -42,9 +41,7 @@ class Answering(Readings):
         accepted = await runtime.resume(wanted)
         if accepted.stale is None:
             return
-        await runtime.wait(accepted.run_id)
-        newer = await self._stored().suspensions(CardFilter(status="pending", run_id=accepted.run_id))
-        fresh = next((row.suspend_id for row in newer if row.step_id == accepted.step_id), None)
+        fresh = await runtime.asked_anew(accepted.run_id, accepted.step_id)
         raise StaleSuspension(accepted.stale, next_suspend_id=fresh)
 
     async def check_answer(

@@ -49,7 +49,9 @@ _T = TypeVar("_T")
 #: Events read at once by a watcher.
 _EVENTS_PAGE = 500
 #: Seconds between two looks at a run that nobody works on here.
-_LOOK_EVERY_S = 0.5
+_LOOK_EVERY_S = 1.0
+#: Seconds that a caller waits for what a worker is to do where no worker is there.
+_WORKER_S_MAX = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +173,37 @@ class Runtime:
                     raise StoreUnavailable(
                         f"the edit was taken; run {run_id} goes on when the store takes something again"
                     )
-                await woken.wait()
+                await self._done_elsewhere(woken, "the edit was taken; its card follows")
+
+    async def _done_elsewhere(self, woken: asyncio.Event, taken: str) -> None:
+        """Wait until something happens to a run that somebody works on.
+
+        Raises:
+            StoreUnavailable: workers drive, and none is there.
+        """
+        patience_s = _WORKER_S_MAX if self._ports.hands_over else None
+        try:
+            await asyncio.wait_for(woken.wait(), patience_s)
+        except TimeoutError:
+            if not (await self._ports.store.backlog()).workers:
+                raise StoreUnavailable(f"{taken} when a worker is there; start `condor worker`") from None
+
+    async def asked_anew(self, run_id: str, step_id: str) -> SuspendId | None:
+        """The card with which a step asks again whose card was stale; None where it did not ask.
+
+        Raises:
+            StoreUnavailable: no worker is there to ask.
+        """
+        with self._hub.watching(run_id) as woken:
+            while True:
+                woken.clear()
+                stored = await self._ports.store.load(run_id)
+                if stored is None or stored.run.status in AT_REST:
+                    break
+                await self._done_elsewhere(woken, "nothing ran; the card of now follows")
+        rows = stored.suspensions if stored else ()
+        open_cards = (row for row in rows if row.status == "pending" and row.step_id == step_id)
+        return next((row.suspend_id for row in open_cards), None)
 
     async def stop(self, run_id: str, principal: Principal, reason: str = "") -> None:
         """Stop a run: cards are withdrawn, what is in flight finishes, then it closes as aborted.

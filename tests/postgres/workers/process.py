@@ -116,4 +116,6 @@ def run(kind: str, folder: Path, seed: int, port: int, env: Mapping[str, str]) -
             os.dup2(log.fileno(), number)
     os.environ.update(env)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(name)s %(message)s", force=True)
+    for noisy in ("condor.server", "uvicorn"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
     asyncio.run(main(kind, folder, seed, port))

@@ -61,12 +61,12 @@ async def check_case(crew: Crew, case: Case) -> list[str]:
     """Play a case; everything that is not as it must be."""
     plan = {"steps": [step("w", f"{case.kind}.write", record=_RECORD), step("s", "gate.hold", "w", name="s")]}
     crew.let_go("s")
-    bug: dict[str, Any] = {"CREW_PLANTED": case.planted}
+    env: dict[str, Any] = {**QUICK, "CREW_PLANTED": case.planted}
     async with crew.server() as condor:
         kills = [case.kill, *([case.again] if case.again else [])]
-        dying = [await crew.begin("worker", **QUICK, **bug, CREW_KILL=_as_env(kills[0]))]
+        dying = [await crew.begin("worker", **env, CREW_KILL=_as_env(kills[0]))]
         run = await condor.start(plan=plan, principal=ANN)
-        watch = asyncio.create_task(_replaced(crew, dying, kills[1:], bug))
+        watch = asyncio.create_task(_replaced(crew, dying, kills[1:], env))
         try:
             wrong = [line async for line in _seen_through(condor, crew, case, run.id)]
         finally:
@@ -75,16 +75,16 @@ async def check_case(crew: Crew, case: Case) -> list[str]:
         return wrong + [verdict.message for verdict in verdicts if not verdict.kept]
 
 
-async def _replaced(crew: Crew, dying: list[int], kills: list[Kill], bug: dict[str, Any]) -> None:
+async def _replaced(crew: Crew, dying: list[int], kills: list[Kill], env: dict[str, Any]) -> None:
     """Whoever dies has a successor; the last one lives."""
     while dying:
         pid = dying.pop()
         while crew.is_there(pid):  # noqa: ASYNC110 - it dies by itself
             await asyncio.sleep(0.02)
         if kills:
-            dying.append(await crew.begin("worker", **QUICK, **bug, CREW_KILL=_as_env(kills.pop())))
+            dying.append(await crew.begin("worker", **env, CREW_KILL=_as_env(kills.pop())))
         else:
-            await crew.begin("worker", **QUICK, **bug)
+            await crew.begin("worker", **env)
 
 
 async def _seen_through(condor: Condor, crew: Crew, case: Case, run_id: str) -> Any:

@@ -29,9 +29,12 @@ async def healthz() -> Response:
 
 @router.get("/readyz", summary="Runs can be stored", responses=_UNREADY)
 async def readyz(here: Here) -> Response:
-    """The store takes writes."""
+    """The store takes writes; where runs are handed over, how many workers there are, and how many wait."""
     await here.condor.store.check_writable()
-    return json_answer({"ready": True})
+    if not here.condor.hands_over:
+        return json_answer({"ready": True})
+    backlog = await here.condor.store.backlog()
+    return json_answer({"ready": True, "workers": backlog.workers, "waiting": backlog.waiting})
 
 
 @router.get(
