@@ -76,6 +76,7 @@ def _pack_of(record: OpenedRecord, home: Path, *, is_served: bool) -> OpenedPack
     from condor import OpenedPack
     from condor.ports.packs import FaultScene
     from condor_hms.alerts import demo_rules
+    from condor_hms.breakglass import break_glass_tools
     from condor_hms.catalogue import Hospital, hospital_tools
     from condor_hms.facade import RecordFacade
     from condor_hms.playbook import PlaybookPlanner
@@ -84,16 +85,15 @@ def _pack_of(record: OpenedRecord, home: Path, *, is_served: bool) -> OpenedPack
     today = _demo_day() if record.demo else None
     day = today or datetime.datetime.now(datetime.UTC).astimezone().date()
     people = _principals()
+    hospital = Hospital(
+        fhir=record.fhir,
+        rules=demo_rules(),
+        today=day,
+        channels=record.channels,
+        reports=home / "hms" / "reports",
+    )
     return OpenedPack(
-        tools=hospital_tools(
-            Hospital(
-                fhir=record.fhir,
-                rules=demo_rules(),
-                today=day,
-                channels=record.channels,
-                reports=home / "hms" / "reports",
-            )
-        ),
+        tools=(*hospital_tools(hospital), *break_glass_tools(hospital)),
         planner=PlaybookPlanner(_clinicians()),
         principals=people,
         default_principal=next(who for who in people if who.id == _DEFAULT_PRINCIPAL),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["everything_tools"]
+__all__ = ["everything_tools", "whole_record", "whole_record_sentence"]
 
 #: What belongs to a patient, and the parameter that says so.
 _TYPES = {
@@ -47,18 +47,7 @@ def everything_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     async def gather_all(_ctx: ToolContext, patient: str, since: str | None = None) -> dict[str, Any]:
         """Everything on record of a patient: the parts of the summary, and how much there is of each kind."""
         who = identity(await require_patient(hospital, patient), hospital.today)
-        with reading():
-            lists = await asyncio.gather(
-                *(hospital.fhir.search(kind, {name: patient}) for kind, name in _TYPES.items())
-            )
-        held = {
-            kind: [row for row in rows if not since or _changed(row) >= since]
-            for kind, rows in zip(_TYPES, lists, strict=True)
-        }
-        return {
-            **_overview(who, held),
-            "record": {kind: len(rows) for kind, rows in held.items() if rows},
-        }
+        return await whole_record(hospital, who, since)
 
     return (
         tool(
@@ -83,6 +72,26 @@ def everything_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             report=_report,
         )(gather_all),
     )
+
+
+async def whole_record(
+    hospital: Hospital, who: Mapping[str, Any], since: str | None = None
+) -> dict[str, Any]:
+    """The parts of the summary, and how much there is of each kind.
+
+    Args:
+        who: as ``identity`` gives it.
+        since: only what changed from this ISO date on.
+    """
+    with reading():
+        lists = await asyncio.gather(
+            *(hospital.fhir.search(kind, {name: who["reference"]}) for kind, name in _TYPES.items())
+        )
+    held = {
+        kind: [row for row in rows if not since or _changed(row) >= since]
+        for kind, rows in zip(_TYPES, lists, strict=True)
+    }
+    return {**_overview(who, held), "record": {kind: len(rows) for kind, rows in held.items() if rows}}
 
 
 def _changed(resource: Resource) -> str:
@@ -129,5 +138,10 @@ def _results(observations: Sequence[Resource], codes: Collection[str]) -> list[R
 
 
 def _report(args: Mapping[str, Any], value: Any) -> str:
+    return whole_record_sentence(value)
+
+
+def whole_record_sentence(value: Any) -> str:
+    """``whole_record`` in words."""
     held = joined([plural(count, kind) for kind, count in value["record"].items()])
     return f"{overview_sentence(value)} On record: {held}." if held else overview_sentence(value)

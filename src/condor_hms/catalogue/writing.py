@@ -40,6 +40,7 @@ __all__ = [
     "record_time",
     "state_change",
     "versions_of",
+    "witness_url",
     "write",
 ]
 
@@ -94,6 +95,7 @@ async def write(
     activity: Activity = "CREATE",
     reason: str = "",
     signed: Mapping[str, Any] | None = None,
+    witness: Resource | None = None,
 ) -> list[Written]:
     """Write new resources and changed ones with one Provenance in one transaction, once for the call's key.
 
@@ -101,6 +103,8 @@ async def write(
         new: without ids; the first carries the key's identifier, the others the key and their number.
         edits: each made on the version it was read at.
         signed: a ``Signature`` for the Provenance.
+        witness: an AuditEvent of the call, which has no identifier and is found by its tag; the others refer
+            to it by ``witness_url``.
 
     Returns:
         The new resources, then the changed ones.
@@ -112,9 +116,10 @@ async def write(
     entries = [*(_creation(resource, number, key) for number, resource in enumerate(new))]
     entries += [_change(edit, key) for edit in edits]
     targets = [entry["fullUrl"] for entry in entries]
+    beside = [] if witness is None else [_witnessing(witness, key)]
     about = await _provenance(hospital, ctx, targets, activity, reason=reason, signed=signed)
     try:
-        result = await _transact(hospital, [*entries, about])
+        result = await _transact(hospital, [*entries, *beside, about])
     except VersionConflict as conflict:
         return await _lost_race(hospital, key, new, edits, conflict)
     return [
@@ -131,6 +136,17 @@ def _creation(resource: Resource, number: int, key: str) -> dict[str, Any]:
         "resource": _stamped(resource, own, key),
         "request": {**request, "ifNoneExist": f"identifier={_query_token(own)}"},
     }
+
+
+def witness_url(key: str) -> str:
+    """The full URL, inside a write, of its witness."""
+    return f"urn:uuid:{uuid.uuid5(_NAMESPACE, f'{key}:witness')}"
+
+
+def _witnessing(witness: Resource, key: str) -> dict[str, Any]:
+    condition = f"_tag={_query_token(key)}"
+    request = {"method": "POST", "url": witness["resourceType"], "ifNoneExist": condition}
+    return {"fullUrl": witness_url(key), "resource": _tagged(witness, key), "request": request}
 
 
 def _change(edit: Edit, key: str) -> dict[str, Any]:

@@ -35,6 +35,10 @@ KINDS: tuple[tuple[str, str], ...] = (
     ("issue or void an invoice", "Issue Melissa Smith's invoice"),
     ("generate a report", "Generate the discharge summary PDF for Nicholas Bell"),
     ("run a saved analysis", "Run the overdue HbA1c analysis"),
+    (
+        "break the glass in an emergency",
+        "Break the glass for Leonard Mason: unconscious, no history to be had",
+    ),
 )
 #: Of a request only so much is quoted back.
 _QUOTED_CHARS_MAX = 120

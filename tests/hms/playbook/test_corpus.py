@@ -28,15 +28,21 @@ async def _nothing(*_args: object, **_kwargs: object) -> None:
     return None
 
 
-#: The catalogue's tools by name and arguments: all that planning looks at.
+#: Beside the catalogue's.
+OWN = {
+    "patient.breakglass": ("patient", "reason"),
+    "breakglass.list": (),
+    "breakglass.close": ("review", "finding", "comment"),
+}
+#: The tools by name and arguments: all that planning looks at.
 TOOLS = [
     ToolDescriptor(
-        name=row["name"],
+        name=name,
         policy_class=PolicyClass.READ,
-        args=tuple(ArgSpec(name=arg["name"]) for arg in row["args"]),
+        args=tuple(ArgSpec(name=arg) for arg in args),
         function=_nothing,
     )
-    for row in ROWS
+    for name, args in ({row["name"]: [arg["name"] for arg in row["args"]] for row in ROWS} | OWN).items()
 ]
 
 

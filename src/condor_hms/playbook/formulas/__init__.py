@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from condor_hms.playbook.formulas.break_glass import BREAK_GLASS
 from condor_hms.playbook.formulas.letters import LETTERS
 from condor_hms.playbook.formulas.medicines import MEDICINES
 from condor_hms.playbook.formulas.office import OFFICE
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMULAS", "plan_formula"]
 
 #: In the order in which they are tried: what has more in it comes first.
-FORMULAS = (*LETTERS, *OFFICE, *MEDICINES, *RECORD, *READING)
+FORMULAS = (*BREAK_GLASS, *LETTERS, *OFFICE, *MEDICINES, *RECORD, *READING)
 
 
 def plan_formula(
