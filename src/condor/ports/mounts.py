@@ -72,6 +72,8 @@ class RunRecord:
     audit: Sequence[Mapping[str, Any]]
     #: Idempotency key by step, of steps that were journalled.
     keys: Mapping[str, str]
+    #: Roles by principal, as they were when each asked or answered.
+    roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 class RunView(Protocol):

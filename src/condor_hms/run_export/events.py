@@ -7,10 +7,11 @@ Law 2: an event says who, when, which rule and which resource; never what stands
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from condor_hms.run_export.names import CONDOR, derived_id
-from condor_hms.run_export.told import SYSTEM, Call
+from condor_hms.run_export.told import SYSTEM, Call, Version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,6 +53,8 @@ _KINDS: Mapping[str, tuple[Mapping[str, str], str, str]] = {
     "executed": (_REST, "0", "done"),
     "stopped": (_APPLICATION, "4", "stopped"),
 }
+#: How a call ended that did not simply succeed → FHIR's outcome.
+_OUTCOMES = {"degraded": "4", "skipped": "4", "failed": "8", "unknown": "8"}
 #: Provenance's activity → FHIR interaction and AuditEvent action. A removal is an update: the resource stays.
 _DONE = {"CREATE": ("create", "C"), "UPDATE": ("update", "U"), "DELETE": ("update", "U")}
 #: Member of a row → name of the detail that carries it.
@@ -85,11 +88,10 @@ def audit_event(row: Mapping[str, Any], call: Call | None, people: People) -> Re
     """
     decision = str(row.get("decision"))
     kind, outcome, said = _KINDS.get(decision, (_APPLICATION, "0", decision))
-    if decision in ("executed", "reconciled") and row.get("reasonCode"):
-        # ``failed:code``, ``degraded:code``: what came of it when it did not simply succeed.
-        status = str(row["reasonCode"])
-        outcome, said = "4" if status.startswith("degraded") else "8", status.partition(":")[0]
-    subtypes, action = _what_was_done(row, decision, call, is_good=outcome == "0")
+    status = _status(row, decision)
+    if status:
+        outcome, said = _OUTCOMES[status], status
+    subtypes, action = _what_was_done(row, decision, call, status)
     return {
         "resourceType": "AuditEvent",
         "id": derived_id(row.get("tenantId", "default"), row.get("runId"), "audit", row.get("seq")),
@@ -99,7 +101,7 @@ def audit_event(row: Mapping[str, Any], call: Call | None, people: People) -> Re
         "recorded": str(row.get("at")),
         "outcome": outcome,
         "outcomeDesc": said,
-        "agent": _agents(str(row.get("actor") or ""), people),
+        "agent": _agents(str(row.get("actor") or ""), people, is_write=action in "CU"),
         "source": {
             "observer": dict(CONDOR),
             "type": [
@@ -110,61 +112,80 @@ def audit_event(row: Mapping[str, Any], call: Call | None, people: People) -> Re
                 }
             ],
         },
-        "entity": _entities(row, decision, call),
+        "entity": _entities(row, decision, call, status),
     }
 
 
+def _status(row: Mapping[str, Any], decision: str) -> str:
+    """What came of a call that did not simply succeed (``failed:code``); empty for one that did."""
+    status = str(row.get("reasonCode") or "").partition(":")[0]
+    return status if decision in ("executed", "reconciled") and status in _OUTCOMES else ""
+
+
 def _what_was_done(
-    row: Mapping[str, Any], decision: str, call: Call | None, *, is_good: bool
+    row: Mapping[str, Any], decision: str, call: Call | None, status: str
 ) -> tuple[list[dict[str, str]], str]:
-    own = {"system": "urn:condor:audit", "code": decision}
-    if decision != "executed":
-        return [own], "E"
-    if row.get("policyClass") == "read":
+    """Subtypes and action."""
+    code = f"hitl.{decision}" if row.get("suspendId") else decision
+    own = {"system": "urn:condor:audit", "code": code}
+    if decision == "executed" and row.get("policyClass") == "read":
         return [{"system": _INTERACTION, "code": "read", "display": "read"}, own], "R"
-    interaction, action = _DONE.get(call.wrote.activity if call else "", ("", "E"))
-    if not interaction or not is_good:
+    if not _was_written(decision, call, status):
         return [own], "E"
+    interaction, action = _DONE.get(call.wrote.activity if call else "", ("update", "U"))
     return [{"system": _INTERACTION, "code": interaction, "display": interaction}, own], action
 
 
-def _agents(actor: str, people: People) -> list[dict[str, Any]]:
+def _was_written(decision: str, call: Call | None, status: str) -> bool:
+    """Whether this row is the one that tells of what stands in the record."""
+    is_end = decision in ("executed", "reconciled") and status in ("", "degraded")
+    return is_end and call is not None and bool(call.wrote.versions)
+
+
+def _agents(actor: str, people: People, *, is_write: bool) -> list[dict[str, Any]]:
     is_system = actor in ("", SYSTEM)
-    condor = {
+    condor: dict[str, Any] = {
         "type": {"coding": [{"system": _DICOM, "code": "110153", "display": "Source Role ID"}]},
         "who": dict(CONDOR),
         "requestor": is_system,
     }
+    record = {
+        "type": {"coding": [{"system": _DICOM, "code": "110152", "display": "Destination Role ID"}]},
+        "who": {"display": "the patient record"},
+        "requestor": False,
+    }
+    machines = [condor, record] if is_write else [condor]
     if is_system:
-        return [condor]
+        return machines
     who = people.reference(actor)
     informant = {
         "system": "http://terminology.hl7.org/CodeSystem/v3-ParticipationType",
         "code": "INF",
         "display": "informant",
     }
-    return [
-        condor,
-        {
-            "type": {"coding": [informant]},
-            "who": who,
-            "altId": actor,
-            "name": str(who.get("display") or actor),
-            "requestor": True,
-        },
+    person: dict[str, Any] = {
+        "type": {"coding": [informant]},
+        "who": who,
+        "altId": actor,
+        "name": str(who.get("display") or actor),
+        "requestor": True,
+    }
+    roles = [
+        {"coding": [{"system": "urn:condor:role", "code": role}]} for role in people.roles.get(actor, ())
     ]
+    return [*machines, {**person, "role": roles} if roles else person]
 
 
-def _entities(row: Mapping[str, Any], decision: str, call: Call | None) -> list[dict[str, Any]]:
+def _entities(row: Mapping[str, Any], decision: str, call: Call | None, status: str) -> list[dict[str, Any]]:
     found = []
-    if call is not None and call.patient:
-        found.append(_entity({"reference": call.patient}, "1", "Person", "1", "Patient"))
     if call is not None:
-        is_done = decision in ("executed", "reconciled") and call.wrote.versions
-        named = call.wrote.versions if is_done else call.targets
+        is_written = _was_written(decision, call, status)
+        named = call.wrote.versions if is_written else tuple(Version(reference=name) for name in call.targets)
+        if call.patient:
+            found.append(_entity(call.patient, "1", "Person", "1", "Patient"))
         found += [
-            _entity({"reference": reference}, "2", "System Object", "4", "Domain Resource")
-            for reference in named
+            _entity(version.reference, "2", "System Object", "4", "Domain Resource", version.details)
+            for version in named
         ]
     step = row.get("stepId")
     value = f"{row.get('runId')}:{step}" if step else str(row.get("runId"))
@@ -194,16 +215,17 @@ def _details(row: Mapping[str, Any], decision: str, call: Call | None) -> list[t
 
 def _of_the_approval(row: Mapping[str, Any], call: Call) -> list[tuple[str, str]]:
     """What 21 CFR 11.50 asks of a signature, and what the approver had before them."""
-    details: list[tuple[str, str]] = []
-    signature = call.wrote.signature
+    card = next((card for card in call.cards if card.get("suspendId") == row.get("suspendId")), {})
+    details = [("seconds_open", _seconds_open(card))]
+    signature = call.wrote.signature if call.approved is card else {}
     if signature:
         meaning = (signature.get("type") or [{}])[0]
         details += [
             ("printed_name", str((signature.get("who") or {}).get("display") or "")),
-            ("signature_meaning", str(meaning.get("display") or meaning.get("code") or "")),
+            ("signature_meaning", str(meaning.get("code") or "")),
+            ("signature_meaning_display", str(meaning.get("display") or "")),
             ("signature_time", str(signature.get("when") or "")),
         ]
-    card = next((card for card in call.cards if card.get("suspendId") == row.get("suspendId")), {})
     alerts = (card.get("evidence") or {}).get("alerts") or []
     shown = [f"{alert.get('id')} {alert.get('severity') or ''}".strip() for alert in alerts]
     if shown:
@@ -214,9 +236,27 @@ def _of_the_approval(row: Mapping[str, Any], call: Call) -> list[tuple[str, str]
     return [(name, value) for name, value in details if value]
 
 
-def _entity(what: dict[str, Any], kind: str, kind_said: str, role: str, role_said: str) -> dict[str, Any]:
-    return {
-        "what": what,
+def _seconds_open(card: Mapping[str, Any]) -> str:
+    """How long it waited; empty where the card was erased."""
+    try:
+        opened, decided = (datetime.fromisoformat(str(card[name])) for name in ("openedAt", "decidedAt"))
+    except (LookupError, ValueError):
+        return ""
+    return str(round((decided - opened).total_seconds()))
+
+
+def _entity(
+    reference: str,
+    kind: str,
+    kind_said: str,
+    role: str,
+    role_said: str,
+    details: tuple[tuple[str, str], ...] = (),
+) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "what": {"reference": reference},
         "type": {"system": _ENTITY, "code": kind, "display": kind_said},
         "role": {"system": _ROLE, "code": role, "display": role_said},
     }
+    told = [{"type": name, "valueString": value} for name, value in details]
+    return {**found, "detail": told} if told else found

@@ -95,12 +95,11 @@ def _inputs(card: Mapping[str, Any], rule: str) -> list[tuple[str, str]]:
 
 def _outputs(card: Mapping[str, Any], call: Call) -> list[dict[str, Any]]:
     """What was written because of this card: the last approval of its step has it, as it is in the record."""
-    approved = [each for each in call.cards if each.get("status") == "approved"]
-    if not approved or approved[-1] is not card:
+    if call.approved is not card:
         return []
     written = [
-        {"type": {"text": "written"}, "valueReference": {"reference": reference}}
-        for reference in call.wrote.versions
+        {"type": {"text": "written"}, "valueReference": {"reference": version.reference}}
+        for version in call.wrote.versions
     ]
     proof = call.wrote.provenance
     if proof is not None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["Call", "People", "Wrote"]
+__all__ = ["SYSTEM", "Call", "People", "Version", "Wrote"]
 
 #: Types that are people and places of a call, and not what it changes.
 _NOT_CHANGED = frozenset({"Patient", "Practitioner", "PractitionerRole", "Organization", "Location"})
@@ -23,11 +23,21 @@ SYSTEM = "system"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Version:
+    """One resource that was written."""
+
+    #: `Type/id/_history/version`.
+    reference: str
+    #: Versions and digests before and after; of a new one there is none before.
+    details: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wrote:
     """What a step wrote."""
 
-    #: `Type/id/_history/version` of everything that was written, as the Provenance names it.
-    versions: tuple[str, ...] = ()
+    #: Everything that was written, as the Provenance names it.
+    versions: tuple[Version, ...] = ()
     #: `Patient/id` of whom it is about; empty where it is about nobody.
     patient: str = ""
     #: As recorded, in the transaction of the write; None where there is none.
@@ -55,6 +65,11 @@ class Call:
     wrote: Wrote = field(default_factory=Wrote)
 
     @property
+    def approved(self) -> Mapping[str, Any] | None:
+        """The card whose approval ran it; None where nobody was asked, or nobody approved."""
+        return next((card for card in reversed(self.cards) if card.get("status") == "approved"), None)
+
+    @property
     def patient(self) -> str:
         """`Patient/id` of whom it is about; empty where the run does not say."""
         for card in reversed(self.cards):
@@ -77,6 +92,8 @@ class People:
     """Who is named in a run, by principal id, as a Reference with the printed name."""
 
     known: Mapping[str, Mapping[str, Any]]
+    #: Roles as they were, by principal id.
+    roles: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def reference(self, principal_id: str) -> dict[str, Any]:
         """Their Practitioner, else their login."""

@@ -9,6 +9,8 @@ Law 3: a part of an export is no export: a record that does not answer is said, 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 from typing import TYPE_CHECKING, Any
 
 import orjson
@@ -19,7 +21,7 @@ from condor_hms.fhir.references import is_local
 from condor_hms.run_export.events import audit_event
 from condor_hms.run_export.names import PRINCIPAL_SYSTEM, derived_id
 from condor_hms.run_export.tasks import approval_task
-from condor_hms.run_export.told import SYSTEM, Call, People, Wrote
+from condor_hms.run_export.told import SYSTEM, Call, People, Version, Wrote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -106,17 +108,25 @@ class FhirRunView:
         found = await asyncio.gather(*(self._version(target, key) for target in local))
         versions = [version for version in found if version is not None]
         return Wrote(
-            versions=tuple(f"{_reference(row)}/_history/{row['meta']['versionId']}" for row in versions),
-            patient=next((who for who in map(_patient_of, versions) if who), ""),
+            versions=tuple(version for version, _ in versions),
+            patient=next((who for _, who in versions if who), ""),
             provenance=proof,
         )
 
-    async def _version(self, reference: str, key: str) -> Resource | None:
+    async def _version(self, reference: str, key: str) -> tuple[Version, str] | None:
+        """The version that the call with this key wrote, and whom it is about."""
         try:
             versions = await self._fhir.history(reference)
         except NotFound:
             return None
-        return next((row for row in versions if _is_of(row, key)), None)
+        place = next((place for place, row in enumerate(versions) if _is_of(row, key)), None)
+        if place is None:
+            return None
+        after, before = versions[place], next(iter(versions[place + 1 :]), None)
+        details = [] if before is None else _digests("before", before)
+        details += _digests("after", after)
+        named = f"{reference}/_history/{_version_of(after)}"
+        return Version(reference=named, details=tuple(details)), _patient_of(after)
 
     async def _people(self, run: RunRecord) -> People:
         """Everybody who is named, with their printed names."""
@@ -130,7 +140,7 @@ class FhirRunView:
                 names.setdefault(str(row["actor"]), str(row["actor"]))
         names.pop(SYSTEM, None)
         found = await asyncio.gather(*(self._person(who, name) for who, name in names.items()))
-        return People(known=dict(zip(names, found, strict=True)))
+        return People(known=dict(zip(names, found, strict=True)), roles=run.roles)
 
     async def _person(self, principal_id: str, name: str) -> dict[str, Any]:
         reference = f"Practitioner/{principal_id}"
@@ -151,6 +161,19 @@ def _is_of(resource: Resource, key: str) -> bool:
 
 def _reference(resource: Resource) -> str:
     return f"{resource['resourceType']}/{resource['id']}"
+
+
+def _version_of(resource: Resource) -> str:
+    return str((resource.get("meta") or {}).get("versionId", ""))
+
+
+def _digests(name: str, resource: Resource) -> list[tuple[str, str]]:
+    """Version and SHA-256 of a resource (sorted compact JSON): it can be told again, and not read."""
+    canonical = json.dumps(resource, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+    return [
+        (f"{name}_version", _version_of(resource)),
+        (f"{name}_sha256", hashlib.sha256(canonical).hexdigest()),
+    ]
 
 
 def _patient_of(resource: Resource) -> str:

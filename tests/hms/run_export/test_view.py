@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import subprocess
 from contextlib import asynccontextmanager
@@ -20,7 +21,8 @@ from condor_hms.fhir.errors import Unavailable
 from condor_hms.fhir.structure import structure_issues
 from condor_hms.pack import PACK
 from condor_hms.run_export import FhirRunView
-from tests.hms.fhir.support import MELISSA
+from tests.hms.fhir.support import MELISSA, put
+from tests.hms.fhir.support import bundle as bundle_of
 from tests.hms.fhir_server.process import TOKEN, started_server, what_is_missing
 
 if TYPE_CHECKING:
@@ -30,6 +32,10 @@ pytestmark = pytest.mark.slow
 
 OKAFOR = Principal(id="dr-okafor", roles=frozenset({"doctor"}), display="Dr Okafor")
 LINDHOLM = Principal(id="dr-lindholm", roles=frozenset({"doctor"}), display="Dr Lindholm")
+STOP = (
+    "Stop Helen Coleman's celecoxib, she's on escitalopram and venlafaxine as well and I don't like the "
+    "bleeding risk."
+)
 PRESCRIBE = "Start Melissa Smith on nitrofurantoin 100 mg twice a day for 5 days for her UTI."
 ALLERGY = "John Hernandez had angioedema with ibuprofen years ago, pls add it as a severe medication allergy."
 VALIDATE = Path(__file__).parents[1] / "fhir_server" / "validate.mjs"
@@ -75,8 +81,9 @@ def what(event: dict[str, Any]) -> list[str]:
 
 def by_decision(bundle: dict[str, Any], decision: str) -> dict[str, Any]:
     """The last AuditEvent of a decision."""
+    named = {decision, f"hitl.{decision}"}
     events = resources(bundle, "AuditEvent")
-    return [event for event in events if decision in [code["code"] for code in event["subtype"]]][-1]
+    return [event for event in events if named & {code["code"] for code in event["subtype"]}][-1]
 
 
 async def check(condor: Condor, run_id: str) -> dict[str, Any]:
@@ -158,10 +165,16 @@ async def test_an_approved_write(hospital: Condor) -> None:
     approved = by_decision(bundle, "approved")
     said = details(approved)
     assert said["printed_name"] == "Dr Erik Lindholm"
-    assert said["signature_meaning"] == "Verification Signature"
+    meaning = proof["signature"][0]["type"][0]
+    assert (said["signature_meaning"], said["signature_meaning_display"]) == (
+        meaning["code"],
+        "Verification Signature",
+    )
     assert said["signature_time"] == proof["signature"][0]["when"]
+    assert int(said["seconds_open"]) < 60
     assert approved["agent"][1]["who"]["reference"] == "Practitioner/dr-lindholm"
-    assert "suspended" not in json.dumps([event["id"] for event in resources(bundle, "AuditEvent")])
+    assert approved["agent"][1]["role"][0]["coding"][0]["code"] == "doctor"
+    assert [row["code"] for row in approved["subtype"]] == ["hitl.approved"]
     # Events that were there are there, under the same ids.
     before = [event["id"] for event in resources(parked, "AuditEvent")]
     assert [event["id"] for event in resources(bundle, "AuditEvent")][: len(before)] == before
@@ -177,6 +190,45 @@ async def test_a_write_that_nobody_was_asked_about(hospital: Condor) -> None:
     assert [reference.partition("/")[0] for reference in what(done)[1:]] == ["AllergyIntolerance"]
     assert "/_history/" in what(done)[1]
     assert details(done)["tool"] == "allergy.record"
+
+
+async def test_a_change_of_what_was_there(hospital: Condor) -> None:
+    """Before and after by version and digest, as in the record; a stop is an update, never a delete."""
+    fhir = hospital.views["fhir"]._fhir  # type: ignore[attr-defined]
+    run = await started(hospital, STOP)
+    await hospital.resume(run["runId"], card_of(run), {"approved": True}, principal=LINDHOLM)
+    await hospital.wait(run["runId"])
+    bundle = await check(hospital, run["runId"])
+    done = by_decision(bundle, "executed")
+    assert (done["action"], done["subtype"][0]["code"]) == ("U", "update")
+    [entity] = [row for row in done["entity"] if "MedicationRequest/" in row["what"].get("reference", "")]
+    said = {row["type"]: row["valueString"] for row in entity["detail"]}
+    reference, _, version = entity["what"]["reference"].partition("/_history/")
+    assert said["after_version"] == version != said["before_version"]
+    for name in ("before", "after"):
+        resource = await fhir.vread(reference, said[f"{name}_version"])
+        text = json.dumps(resource, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        assert said[f"{name}_sha256"] == hashlib.sha256(text.encode()).hexdigest()
+    [task] = resources(bundle, "Task")
+    assert task["focus"] == {"reference": reference}
+    # Somebody changes it again: the export still tells of the version that this run wrote.
+    now = await fhir.read(reference)
+    other = {name: part for name, part in now.items() if name != "meta"}
+    other["status"] = "entered-in-error"
+    await fhir.transact(bundle_of(put(other, now["meta"]["versionId"])))
+    assert await export(hospital, run["runId"]) == bundle
+
+
+async def test_a_write_that_failed(tmp_path: Path) -> None:
+    """Nothing was written and nothing is said to be; the event has an outcome of its own."""
+    async with opened(tmp_path) as condor:
+        args = {"order": "MedicationRequest/none", "reason_code": "interaction", "reason": "x"}
+        plan = {"steps": [{"id": "s1", "tool": "medication.discontinue", "args": args}]}
+        run = await condor.start(plan=plan, principal=OKAFOR)
+        await condor.wait(run.id)
+        bundle = await check(condor, run.id)
+    assert all(event["action"] in "ER" for event in resources(bundle, "AuditEvent"))
+    assert "_history" not in json.dumps(bundle)
 
 
 async def test_no_event_holds_what_stands_in_the_record(hospital: Condor) -> None:
