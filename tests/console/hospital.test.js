@@ -215,7 +215,7 @@ describe("the demonstration hospital", () => {
       "/": "What should be done?",
       "/inbox": "Inbox",
       "/runs": "Runs",
-      [`/runs/${run.runId}`]: "Run",
+      [`/runs/${run.runId}`]: run.request,
       "/audit": "Audit",
       "/policy": "Policy",
       "/builder": "Builder",

@@ -1,4 +1,4 @@
-"""Pictures of the console on the demonstration hospital: `python -m tests.console.shots FOLDER [--whole] [NAME…]`."""
+"""Pictures of the console on the demonstration hospital: `… tests.console.shots FOLDER [--whole] [NAME…]`."""
 
 from __future__ import annotations
 

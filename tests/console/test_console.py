@@ -86,7 +86,7 @@ def chromium(built: Path) -> str:
 def run_suite(suite: str, **env: str) -> None:
     """Run one suite of Node tests; what it said is the failure's text."""
     ran = subprocess.run(
-        ["node", "--test", "--test-reporter=spec", "--test-timeout=60000", suite],
+        ["node", "--test", "--test-reporter=spec", "--test-timeout=140000", suite],
         cwd=HERE,
         capture_output=True,
         text=True,
