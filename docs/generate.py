@@ -15,18 +15,23 @@ from condor import Condor
 from condor.config import Settings
 from condor.core.errors import CondorError
 from condor.core.policy import DESTRUCTIVE_OPS, POLICY_RULES, is_destructive_op
+from condor.core.policy.descriptor import who_may_answer
 from condor.core.policy.verdict import Promotion
 from condor.core.run import RUN_TRANSITIONS, TERMINAL, EventKind, RunStatus
 from condor.server import AuthSettings, create_app
 from condor.server.problems import PROBLEMS
 from condor.tools.explain import class_of
 from condor_hms.alerts import demo_rules
+from condor_hms.breakglass import break_glass_tools
 from condor_hms.catalogue import Hospital, hospital_tools
 from condor_hms.catalogue.read_only import ReadOnlyRecord
 from condor_hms.fhir.embedded import EmbeddedFhirStore
+from condor_hms.hazards import gates_of, hazards_of, is_hazardous
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from condor import ToolDescriptor
 
 #: A record that is never read: descriptors alone are looked at.
 UNREAD = ReadOnlyRecord(lambda: EmbeddedFhirStore(Path("nowhere")))
@@ -171,10 +176,15 @@ def summary(thing: type) -> str:
     return " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
 
 
+def every_tool() -> tuple[ToolDescriptor, ...]:
+    """The tools of the hospital: the catalogue's, then its own."""
+    hospital = Hospital(fhir=UNREAD, rules=demo_rules(), today=datetime.date(2026, 11, 30))
+    return (*hospital_tools(hospital), *break_glass_tools(hospital))
+
+
 def hospital_page() -> str:
     """Every tool of the hospital pack, from its descriptors."""
-    hospital = Hospital(fhir=UNREAD, rules=demo_rules(), today=datetime.date(2026, 11, 30))
-    tools = hospital_tools(hospital)
+    tools = every_tool()
     rows = [
         (
             f"`{tool.name}`",
@@ -190,18 +200,61 @@ def hospital_page() -> str:
 
 {NOTE}
 
-{len(tools)} tools over FHIR R4 4.0.1: a file in the home, or the server of `CONDOR_FHIR_BASE_URL` with
-the bearer token of `CONDOR_FHIR_TOKEN`. An op in bold takes something away: its call counts as high
-tier, whatever the tool declares, and ends in a state of the record, never in a deletion. Where no
-approvers are named, those who may call may also answer. `CONDOR_DEMO_TODAY` (YYYY-MM-DD) is the day of
-the demonstration. Demonstration rules and synthetic patients: not for care.
+{len(tools)} tools over FHIR R4 4.0.1. The record is the server of `CONDOR_FHIR_BASE_URL` (bearer token:
+`CONDOR_FHIR_TOKEN`); else it is in the PostgreSQL database of `CONDOR_FHIR_DATABASE_URL`, or of
+`CONDOR_DATABASE_URL`, shared by every process; else a file in the home (`CONDOR_FHIR_DATABASE_URL=home`
+keeps it there). Schema: the run log's, with `_fhir` behind it. An op in bold takes something away: its call
+counts as high tier, whatever the tool declares, and ends in a state of the record, never in a deletion.
+Where no approvers are named, those who may call may also answer. `CONDOR_DEMO_TODAY` (YYYY-MM-DD) is the
+day of the demonstration. Demonstration rules and synthetic patients: not for care.
 
 {table(("tool", "class, tier", "ops", "who may call", "who approves", "what it does"), rows)}
 """
 
 
+def hazards_page() -> str:
+    """What can go wrong with each tool that does more than read, from its descriptor."""
+    tools = [tool for tool in every_tool() if is_hazardous(tool)]
+    return f"""# Hazard log
+
+{NOTE}
+
+Every tool of the hospital that does more than read ({len(tools)}): what can go wrong with it, what is in
+place against it, and what is left. Each line follows from the tool's own row: class, tier, ops, arguments,
+approvers, idempotency, preview and reconcile. An engineer's log of a demonstration, no clinical safety case.
+
+{"".join(hazard_section(tool) for tool in tools)}"""
+
+
+def hazard_section(tool: ToolDescriptor) -> str:
+    """One tool's part of the log."""
+    gates = [
+        (
+            f"`{gate.op}`",
+            *("a person" if asks else "nobody" for asks in gate.asks),
+            ", ".join(f"`{rule}`" for rule in dict.fromkeys(gate.rules)),
+        )
+        for gate in gates_of(tool)
+    ]
+    rows = [
+        (row.kind, row.hazard, row.cause, row.severity, "; ".join(row.controls), row.residual)
+        for row in hazards_of(tool)
+    ]
+    tier = f", {tool.hitl_tier} tier" if tool.hitl_tier else ""
+    return f"""## {tool.title} (`{tool.name}`)
+
+{class_of(tool)}{tier}; answered by {", ".join(sorted(who_may_answer(tool))) or "nobody"}.
+
+{table(("op", "autonomous asks", "guarded asks", "ambient asks", "by"), gates)}
+
+{table(("", "hazard", "cause", "severity", "controls in place", "what is left"), rows)}
+
+"""
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors_page,
+    "hazards.md": hazards_page,
     "hospital.md": hospital_page,
     "openapi.json": openapi_page,
     "policy.md": policy_page,
