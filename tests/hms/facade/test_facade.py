@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from condor import Principal
-from condor_hms.fhir.errors import Gone, Unavailable
+from condor_hms.fhir.errors import Gone, RequestRefused, Unavailable
 from condor_hms.fhir.structure import structure_issues
 from tests.hms.facade.conftest import BASE, DOCTOR
 from tests.hms.fhir.support import CELECOXIB, MELISSA, bundle, changed, flag, post, put
@@ -292,6 +292,7 @@ class Broken:
     [
         (Unavailable("/srv/secret/fhir.db: disk I/O error"), 503, "transient"),
         (Gone(MELISSA), 410, "deleted"),
+        (RequestRefused("Patient?", "more than 10000 matches: narrow the search"), 400, "too-costly"),
     ],
 )
 async def test_a_store_that_does_not_answer(shared: Asker, error: Exception, status: int, code: str) -> None:

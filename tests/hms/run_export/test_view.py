@@ -119,18 +119,22 @@ def card_of(run: dict[str, Any]) -> str:
     return str(card["suspendId"])
 
 
-@pytest.fixture(params=["embedded", "http"])
+BOTH = pytest.mark.parametrize("hospital", ["embedded", "http"], indirect=True)
+
+
+@pytest.fixture
 async def hospital(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Condor]:
-    """On both adapters."""
-    if request.param == "http":
+    """The record in its file, or on a FHIR server."""
+    if getattr(request, "param", "embedded") == "http":
         monkeypatch.setenv("CONDOR_FHIR_BASE_URL", started_server().reset())
         monkeypatch.setenv("CONDOR_FHIR_TOKEN", TOKEN)
     async with opened(tmp_path) as condor:
         yield condor
 
 
+@BOTH
 async def test_an_approved_write(hospital: Condor) -> None:
     """Parked: a Task that is requested. Approved: accepted, with what was written, its version, signed."""
     run = await started(hospital, PRESCRIBE)
@@ -192,6 +196,7 @@ async def test_a_write_that_nobody_was_asked_about(hospital: Condor) -> None:
     assert details(done)["tool"] == "allergy.record"
 
 
+@BOTH
 async def test_a_change_of_what_was_there(hospital: Condor) -> None:
     """Before and after by version and digest, as in the record; a stop is an update, never a delete."""
     fhir = hospital.views["fhir"]._fhir  # type: ignore[attr-defined]
