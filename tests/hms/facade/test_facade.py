@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import condor_hms.facade
 from condor import Principal
 from condor_hms.fhir.errors import Gone, RequestRefused, Unavailable
 from condor_hms.fhir.structure import structure_issues
@@ -320,3 +322,12 @@ async def test_who_reads_what(shared: Asker) -> None:
             assert (await shared.get(address, who=who)).issue[:2] == (403, "forbidden")
     nobody = Principal(id="program:none", kind="program")
     assert (await shared.get(MELISSA, who=nobody)).issue[:2] == (403, "forbidden")
+
+
+def test_it_has_no_way_to_a_write() -> None:
+    """Its code knows of none: neither the store's writing verb nor a verb of a run."""
+    modules = sorted(Path(condor_hms.facade.__file__).parent.glob("*.py"))
+    assert len(modules) > 5
+    for module in modules:
+        text = module.read_text(encoding="utf-8")
+        assert [word for word in ("transact", ".load(", "condor.bootstrap", "Hospital") if word in text] == []

@@ -17,8 +17,10 @@ from condor.config import Settings
 from condor.ports.mounts import RunRecord
 from condor.runtime.run_record import run_record
 from condor.testing import SeededClock
+from condor_hms.fhir.embedded import EmbeddedFhirStore
 from condor_hms.fhir.errors import Unavailable
 from condor_hms.fhir.structure import structure_issues
+from condor_hms.fhir.validation import check_content
 from condor_hms.pack import PACK
 from condor_hms.run_export import FhirRunView
 from tests.hms.fhir.support import MELISSA, put
@@ -91,6 +93,9 @@ async def check(condor: Condor, run_id: str) -> dict[str, Any]:
     bundle = await export(condor, run_id)
     assert structure_issues(bundle) == []
     assert (bundle["type"], bundle["identifier"]["value"]) == ("collection", run_id)
+    # What is derived is as good as what is written: a record takes it.
+    for entry in bundle["entry"]:
+        assert check_content(entry["resource"], entry=0) == []
     urls = [entry["fullUrl"] for entry in bundle["entry"]]
     assert len(urls) == len(set(urls))
     rows = (await run_record(condor, condor.store, run_id)).audit
@@ -342,3 +347,24 @@ async def test_the_official_definitions_take_it(tmp_path: Path) -> None:
     )
     said, _ = await validator.communicate("\n".join(map(json.dumps, lines)).encode())
     assert (validator.returncode, said.decode()) == (0, "")
+
+
+async def test_importing_it_twice_makes_no_doubles(tmp_path: Path) -> None:
+    """Exported while it waits and again when it has ended: what is new is added, nothing else."""
+    async with opened(tmp_path) as condor, EmbeddedFhirStore(tmp_path / "archive.db") as archive:
+        run = await started(condor, PRESCRIBE)
+        parked = await export(condor, run["runId"])
+        assert await archive.load(derived(parked)) == len(derived(parked)) > 3
+        await condor.resume(run["runId"], card_of(run), {"approved": True}, principal=OKAFOR)
+        await condor.wait(run["runId"])
+        ended = await export(condor, run["runId"])
+        assert await archive.load(derived(ended)) == len(derived(ended)) - len(derived(parked)) > 1
+        assert await archive.load(derived(ended)) == 0
+        # The archive's own search finds them by whom they are about.
+        events = await archive.search("AuditEvent", {"entity": MELISSA})
+        assert {"hitl.suspended", "hitl.approved"} <= {event["subtype"][0]["code"] for event in events}
+
+
+def derived(bundle: dict[str, Any]) -> list[dict[str, Any]]:
+    """What of it is not in the record anyway."""
+    return [*resources(bundle, "AuditEvent"), *resources(bundle, "Task")]
