@@ -171,7 +171,7 @@ class Condor(Answering, Brought, ToolShelf):
         if not self._read_only or any(f"CONDOR_{name.upper()}" in os.environ for name in BY_NAME):
             self._limits = limits_from(self._configured().model_dump(exclude_none=True))
         self._toolbox = LocalToolbox(registry, clock=self._clock, today=self._day, faults=self._faults)
-        self._kernels = KernelDesk(store, self._toolbox, self._clock)
+        self._kernels = KernelDesk(store, self._toolbox, self._clock, self._home, writes=not self._read_only)
         await self._kernels.load()
         from condor.models import models_of  # slow to load
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,3 +34,25 @@ def test_what_loosens_and_what_says_nothing_is_refused(shell: Shell) -> None:
         shell.run("tools", "kernel", "list").words
         == "No kernel yet: every tool is as its author declared it."
     )
+
+
+def test_the_list_and_the_check_show_what_is_laid(shell: Shell) -> None:
+    """Beside each tool, with its revision; a kernel that is gone is an error of the check."""
+    shell.parked()
+    shell.run("tools", "kernel", "set", "shop.refund", "--exclude-requester")
+    listed = {tool["name"]: tool["kernel"] for tool in shell.run("tools", "list", "--json").json}
+    assert listed.pop("shop.refund") == {
+        "rev": 1,
+        "isShut": False,
+        "hitlTier": None,
+        "approverRoles": None,
+        "requesterExcluded": True,
+    }
+    assert set(listed.values()) == {None}
+    assert "revision 1: whoever asked may not approve" in shell.run("tools", "list").words
+    assert "kernel: shop.refund: revision 1" in shell.run("tools", "check").words
+    with closing(sqlite3.connect(shell.home / "condor.db", isolation_level=None)) as connection:
+        connection.execute("DELETE FROM tool_kernel")
+    check = shell.run("tools", "check")
+    assert check.code == 9
+    assert "removed in the database, so nobody may approve" in check.words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -12,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from condor import Condor, HitlTier, PolicyClass, Principal, ToolContext, tool
-from condor.core.errors import NotAllowed, RefusedInput, StaleSuspension, UnknownId
+from condor.core.errors import NotAllowed, NotAnApprover, RefusedInput, StaleSuspension, UnknownId
 from condor.store.migrations import MIGRATIONS, migrate
 from condor.tools.kernels import ToolKernel, check_tightens, in_force, next_revision, read_kernel, tighten
+from condor.tools.lint import lint_kernels
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -157,6 +159,63 @@ async def test_who_may_not_and_what_is_not_there(tmp_path: Path) -> None:
             await condor.kernels.put("stock.set", {}, principal=ADMIN, rev=0)
         assert moved.value.code == "kernel_moved"
         assert len(await condor.store.kernels()) == 1
+
+
+async def _remove(home: Path, condition: str) -> None:
+    with closing(sqlite3.connect(home / "condor.db", isolation_level=None)) as connection:
+        connection.execute(f"DELETE FROM tool_kernel WHERE {condition}")
+
+
+@pytest.mark.parametrize("condition", ["1", "rev = 2"], ids=["all of them", "the last one"])
+@pytest.mark.parametrize("when", ["while it runs", "between two processes"])
+async def test_a_kernel_that_is_gone_loosens_nothing(tmp_path: Path, condition: str, when: str) -> None:
+    """Removed from the database, its tool is shut, for every process of this home, until it is laid anew."""
+    plan = {"steps": [{"id": "s", "tool": "stock.set", "args": {"item": "bolt"}}]}
+    manager = Principal(id="max", roles=frozenset({"manager"}))
+    laid: dict[str, Any] = {"hitlTier": "high", "approverRoles": ["manager"]}
+    async with Condor(tools=[set_stock], home=tmp_path, tend=False) as condor:
+        for kernel in ({"hitlTier": "high"}, laid):
+            await condor.kernels.put("stock.set", kernel, principal=ADMIN)
+        if when == "while it runs":
+            await _remove(tmp_path, condition)
+            await condor.kernels.load()
+            assert [one["isShut"] for one in await condor.kernels.all()] == [True]
+    await _remove(tmp_path, condition)
+    for _ in range(2):
+        async with Condor(tools=[set_stock], home=tmp_path, tend=False) as condor:
+            run = await condor.start(plan=plan, autonomy="autonomous", principal=ANN)
+            parked: Any = await condor.wait(run.id)
+            card = parked["suspensions"][0]["suspendId"]
+            with pytest.raises(NotAnApprover):
+                await condor.resume(run.id, card, {"approved": True}, principal=manager)
+    async with Condor(tools=[set_stock], home=tmp_path, tend=False) as condor:
+        told = await condor.kernels.put("stock.set", laid, principal=ADMIN)
+        assert (told["isShut"], told["kernel"]) == (False, {**laid, "requesterExcluded": False})
+
+
+async def test_what_was_seen_and_cannot_be_read_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A damaged file stops nothing: what is in the database holds."""
+    (tmp_path / "kernels.json").write_text("[1")
+    async with Condor(tools=[set_stock], home=tmp_path, tend=False) as condor:
+        await condor.kernels.put("stock.set", {"hitlTier": "high"}, principal=ADMIN)
+    assert "cannot be read" in caplog.text
+    assert json.loads((tmp_path / "kernels.json").read_text())["stock.set"][0] == 1
+
+
+def test_the_check_finds_kernels_that_do_nothing_or_are_lost() -> None:
+    """Of a tool that is not there: a warning; one that was tampered with: an error."""
+    told: list[Any] = [
+        {"tool": "gone", "isShut": False},
+        {"tool": "a", "isShut": True},
+        {"tool": "b", "isShut": False},
+    ]
+    found = lint_kernels(["a", "b"], told)
+    assert [(f.tool, f.level, f.code) for f in found] == [
+        ("gone", "warning", "kernel-unregistered"),
+        ("a", "error", "kernel-shut"),
+    ]
 
 
 async def test_a_database_of_before_is_brought_forward(tmp_path: Path) -> None:

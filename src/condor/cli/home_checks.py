@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from condor.bootstrap import Condor
     from condor.cli.home import Place
     from condor.core.audit import ChainVerdict
+    from condor.core.ids import Json
     from condor.ports.jobs import Backlog
     from condor.tools import ToolDescriptor
     from condor.tools.replay_files import RecordedCall
@@ -50,6 +51,8 @@ class Found:
     calls: Sequence[RecordedCall]
     #: None: the packs cannot be opened here.
     tools: Sequence[ToolDescriptor] | None
+    #: What is laid on tools.
+    kernels: Sequence[Mapping[str, Json]]
     is_owned: bool
     #: What waits for workers.
     backlog: Backlog
@@ -78,6 +81,7 @@ async def _found(place: Place, *, is_owned: bool) -> Found:
             rows={word: await _rows(condor, word) for word in _COUNTED},
             calls=await _calls(condor),
             tools=await _tools(place),
+            kernels=await condor.kernels.all(),
             is_owned=is_owned,
             backlog=await store.backlog(),
         )
@@ -213,6 +217,19 @@ def _declared(found: Found) -> Iterator[Check]:
     yield warning("tools", f"{said}; see `condor tools check`") if errors else ok("tools", said)
 
 
+def _laid(found: Found) -> Iterator[Check]:
+    """No kernel is lost, and none is laid on a tool that is not there."""
+    from condor.tools.lint import lint_kernels
+
+    names = None if found.tools is None else [tool.name for tool in found.tools]
+    findings = lint_kernels(names, found.kernels)
+    for finding in findings:
+        tell = problem if finding.level == "error" else warning
+        yield tell("kernels", f"{finding.tool}: {finding.message}")
+    if found.kernels and not findings:
+        yield ok("kernels", f"{count(len(found.kernels), 'tool')} with one; see `condor tools kernel list`")
+
+
 def _replayed(found: Found) -> Iterator[Check]:
     from condor.tools.replay import replay_calls
 
@@ -245,6 +262,7 @@ LOOKS: Final[Mapping[str, Callable[[Found], Iterator[Check]]]] = {
     "condor audit verify": _chains,
     "condor tools check": _declared,
     "condor tools list": _declared,
+    "condor tools kernel list": _laid,
     "condor replay": _replayed,
 }
 _COUNTED: Final = ("expired", "stopped", "corrected", "unknown.fail-closed")

@@ -147,15 +147,24 @@ async def _all(home: Path) -> Sequence[dict[str, Any]]:
         return await condor.kernels.all()
 
 
-def _show(screen: Screen, told: dict[str, Any]) -> None:
+def kernel_words(told: dict[str, Any]) -> str:
+    """``revision 2: tier high; only manager approves``."""
     kernel = told["kernel"]
+    if told["isShut"]:
+        return (
+            f"revision {told['rev']}: changed or removed in the database, so nobody may approve; lay it anew"
+        )
     said = [
         "tier high" if kernel["hitlTier"] else "",
         f"only {' or '.join(kernel['approverRoles'])} approves" if kernel["approverRoles"] else "",
         "whoever asked may not approve" if kernel["requesterExcluded"] else "",
     ]
     laid = "; ".join(filter(None, said)) or "as its author declared it"
-    screen.line(f"{told['tool']}  revision {told['rev']}: {laid}")
+    return f"revision {told['rev']}: {laid}"
 
 
-__all__ = ["kernel_command"]
+def _show(screen: Screen, told: dict[str, Any]) -> None:
+    screen.line(f"{told['tool']}  {kernel_words(told)}")
+
+
+__all__ = ["kernel_command", "kernel_words"]

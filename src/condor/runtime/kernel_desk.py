@@ -8,8 +8,10 @@ from condor.core.errors import NotAllowed, RefusedInput, UnknownId
 from condor.core.run import LOCAL_PERSON
 from condor.ports.clock import timestamp
 from condor.tools.explain import explain_change, tool_json
+from condor.tools.kernel_heads import KERNEL_HEADS_FILE, KernelHeads
 from condor.tools.kernels import (
     NO_KERNEL,
+    SHUT,
     check_tightens,
     in_force,
     next_revision,
@@ -20,6 +22,7 @@ from condor.tools.kernels import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
     from typing import Any
 
     from condor.core.ids import Json
@@ -27,25 +30,40 @@ if TYPE_CHECKING:
     from condor.ports.clock import Clock
     from condor.ports.store import KernelRow, Store
     from condor.tools.invocation import LocalToolbox
+    from condor.tools.kernels import ToolKernel
 
 
 class KernelDesk:
     """Every kernel, and the one way to lay another."""
 
-    def __init__(self, store: Store, toolbox: LocalToolbox, clock: Clock) -> None:
-        """Nothing is laid before ``load``."""
+    def __init__(
+        self, store: Store, toolbox: LocalToolbox, clock: Clock, home: Path, *, writes: bool = True
+    ) -> None:
+        """Nothing is laid before ``load``.
+
+        Args:
+            home: where it is kept which revisions were seen.
+            writes: False: that is only read.
+        """
         self._store = store
+        self._heads = KernelHeads(home / KERNEL_HEADS_FILE, writes=writes)
         self._toolbox = toolbox
         self._clock = clock
 
     async def load(self) -> None:
-        """Lay what the store has; another process may have changed it."""
-        self._toolbox.lay(in_force(await self._store.kernels()))
+        """Lay what the store has; another process may have changed it. One that is gone shuts its tool."""
+        rows = await self._store.kernels()
+        self._toolbox.lay(self._in_force(rows))
+        self._heads.keep(rows)
+
+    def _in_force(self, rows: Sequence[KernelRow]) -> dict[str, ToolKernel]:
+        return in_force(rows) | dict.fromkeys(self._heads.missing(rows), SHUT)
 
     async def all(self) -> list[dict[str, Json]]:
         """Every tool with a kernel, by name, as ``one`` tells it."""
         rows = await self._store.kernels()
-        return [self._told(tool, rows) for tool in sorted({row.tool for row in rows})]
+        tools = {row.tool for row in rows} | self._heads.missing(rows)
+        return [self._told(tool, rows) for tool in sorted(tools)]
 
     async def one(self, tool: str) -> dict[str, Json]:
         """What is laid on a tool, its revisions, and the tool as its author declared it.
@@ -88,6 +106,7 @@ class KernelDesk:
                 f"the kernel of {tool} has moved on: revision {row.rev - 1} is the last one",
                 code="kernel_moved",
             )
+        self._heads.forget(tool)
         await self.load()
         return await self.one(tool)
 
@@ -118,11 +137,12 @@ class KernelDesk:
 
     def _told(self, tool: str, rows: Sequence[KernelRow]) -> dict[str, Json]:
         own = [row for row in rows if row.tool == tool]
-        kernel, declared = in_force(own).get(tool, NO_KERNEL), self._toolbox.declared(tool)
+        kernel, declared = self._in_force(rows).get(tool, NO_KERNEL), self._toolbox.declared(tool)
         return {
             "tool": tool,
             "rev": len(own),
             "kernel": kernel.to_json(),
+            "isShut": kernel == SHUT,
             "isRegistered": declared is not None,
             "declared": None if declared is None else tool_json(declared),
             "revisions": [revision_json(row) for row in own],

@@ -159,19 +159,19 @@ def in_force(rows: Iterable[KernelRow]) -> dict[str, ToolKernel]:
         )
         heads[row.tool] = row.hash
         broken = row.tool in found and found[row.tool].approver_roles == _NOBODY
-        found[row.tool] = _read_stored(row) if whole and not broken else _SHUT
+        found[row.tool] = _read_stored(row) if whole and not broken else SHUT
     return found
 
 
-#: What stands where a stored kernel was tampered with.
-_SHUT = ToolKernel(raises_tier=True, approver_roles=_NOBODY, excludes_requester=True)
+#: What stands where a stored kernel was tampered with, or is gone.
+SHUT = ToolKernel(raises_tier=True, approver_roles=_NOBODY, excludes_requester=True)
 
 
 def _read_stored(row: KernelRow) -> ToolKernel:
     try:
         return read_kernel(decode(row.body)["kernel"])
     except (RefusedInput, ValueError, KeyError, TypeError):
-        return _SHUT
+        return SHUT
 
 
 def revision_json(row: KernelRow) -> dict[str, Json]:

@@ -45,6 +45,25 @@ def lint_tools(tools: Iterable[ToolDescriptor]) -> list[Finding]:
     return sorted(found, key=lambda finding: (finding.tool, finding.level, finding.code))
 
 
+def lint_kernels(names: Iterable[str] | None, kernels: Iterable[Mapping[str, Json]]) -> list[Finding]:
+    """What is wrong with what was laid on tools.
+
+    Args:
+        names: of the tools that there are; None: they are not known here.
+        kernels: as ``KernelDesk.all`` tells them.
+    """
+    found, there = [], None if names is None else set(names)
+    for kernel in kernels:
+        tool = str(kernel["tool"])
+        if kernel["isShut"]:
+            text = "its kernel was changed or removed in the database, so nobody may approve it; lay it anew"
+            found.append(Finding(tool=tool, level="error", code="kernel-shut", message=text))
+        elif there is not None and tool not in there:
+            text = "a kernel is laid on it, and no pack brings it; it does nothing"
+            found.append(Finding(tool=tool, level="warning", code="kernel-unregistered", message=text))
+    return found
+
+
 def _lint(tool: ToolDescriptor) -> Iterator[Finding]:
     policy_class = resolve_policy_class(tool.policy_class, None, tool.metadata)
     yield from _hints(tool)
