@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from condor.core.ids import RunId
     from condor.ports.dispatcher import Dispatcher
     from condor.ports.jobs import JobEnd
-    from condor.ports.store import StoredRun
+    from condor.ports.store import RunRow
     from condor.pump.state import RunAsLeft
     from condor.runtime.hub import EventHub
 
 _log = logging.getLogger(__name__)
+
+#: Each attempt to take up a run means that something was stored of it meanwhile.
+_RACES_MAX = 100
 
 #: Statuses in which nothing of a run moves by itself.
 AT_REST = TERMINAL | {RunStatus.SUSPENDED}
@@ -84,31 +87,58 @@ class Driving:
     async def take_up(self, run_id: RunId) -> bool:
         """Take up a run that nobody has, in the background; False where there is nothing to do."""
         try:
-            segment = await self._claimed(await self._ports.store.load(run_id))
+            taken = await self._taken(run_id)
         except StoreUnavailable:
             self.stranded.add(run_id)
             return False
-        if segment is None:
+        if not isinstance(taken, Segment):
             return False
-        self._dispatcher.dispatch(run_id, self.to_its_rest(self.begin(segment)))
+        self._dispatcher.dispatch(run_id, self.to_its_rest(self.begin(taken)))
         return True
 
-    async def _claimed(self, stored: StoredRun | None) -> Segment | None:
-        """The next segment of a run that nobody has; None where it rests, or another was first."""
-        if stored is None or stored.run.status in AT_REST or stored.run.run_id in self._damaged:
-            return None
-        try:
-            state = await readable(stored, self._ports)
-            segment = Segment(state, self._ports)
-            await segment.commit(raise_epoch=True)
-        except RecordDamaged:
-            # What something else wrote is left to people; the other runs go on.
-            _log.exception("run %s is not taken up", stored.run.run_id)
-            self._damaged.add(stored.run.run_id)
-            return None
-        except (StateUnreadable, RunLost, Conflict):
-            return None
-        return segment
+    async def _taken(self, run_id: str, *, asks: bool = False) -> Segment | JobEnd:
+        """The next segment of a run that nobody has; else whether it is known that there is nothing to do.
+
+        Args:
+            asks: ask the store who has it, after it was loaded: who lets go of it says so with a unit, and
+                what was loaded is then not what is there.
+        """
+        for _ in range(_RACES_MAX):
+            stored = await self._ports.store.load(run_id)
+            if stored is None or stored.run.status in AT_REST or stored.run.run_id in self._damaged:
+                return "done"
+            holder = await self._ports.store.holder(run_id) if asks else "nobody"
+            if holder in ("elsewhere", "missed"):
+                return "later" if holder == "missed" else "done"
+            try:
+                state = await readable(stored, self._ports)
+                state.epoch = await self._raised(stored.run)
+            except RecordDamaged:
+                # What something else wrote is left to people; the other runs go on.
+                _log.exception("run %s is not taken up", run_id)
+                self._damaged.add(stored.run.run_id)
+                return "done"
+            except StateUnreadable:
+                return "done"
+            except Conflict as conflict:
+                if conflict.kind not in ("rev", "status"):
+                    return "done"
+                continue
+            return Segment(state, self._ports)
+        raise OurBug(f"answers to run {run_id} keep overtaking its taking up")
+
+    async def _raised(self, run: RunRow) -> int:
+        """Begin a segment on a run exactly as it was loaded; its epoch.
+
+        INVARIANT: not on a later one of the same epoch, in which a step has an outcome that was not loaded.
+        """
+        expect = Expect(epoch=run.epoch, rev=run.rev, statuses=frozenset({run.status}))
+        unit = Transition(
+            run_id=run.run_id, tenant_id=run.tenant_id, at=self._ports.at(), expect=expect, raise_epoch=True
+        )
+        committed = await self._ports.store.commit(unit)
+        self._ports.faults("unit.acknowledged")
+        return committed.epoch
 
     async def hand_over_orphans(self) -> int:
         """Queue a job for each run whose process, or whose job, is gone. How many."""
@@ -165,20 +195,12 @@ class Driving:
             return "done"
         self._taking.add(run_id)
         try:
-            stored = await self._ports.store.load(run_id)
-            if stored is None or stored.run.status in AT_REST:
-                return "done"
             if self._leaves:
                 return "later"
-            holder = await self._ports.store.holder(run_id)
-            if holder == "elsewhere":
-                return "done"
-            if holder == "missed":
-                return "later"
-            segment = await self._claimed(stored)
-            if segment is None:
-                return "done"
-            live = self.begin(segment)
+            taken = await self._taken(run_id, asks=True)
+            if not isinstance(taken, Segment):
+                return taken
+            live = self.begin(taken)
         finally:
             self._taking.discard(run_id)
         await self._worked_off(live)
@@ -235,17 +257,18 @@ class Driving:
             self.stranded.add(run_id)
         except Exception as fault:  # noqa: BLE001 - it ends its run with a reason, not the process
             _log.exception("run %s ends as failed", run_id)
-            await self._fail(run_id, fault)
+            await self._fail(live.segment, fault)
         finally:
             if self.live.get(run_id) is live:
                 del self.live[run_id]
             live.rested.set()
             self._hub.announce(run_id, 0)
 
-    async def _fail(self, run_id: RunId, fault: Exception) -> None:
+    async def _fail(self, segment: Segment, fault: Exception) -> None:
         why = str(fault) if isinstance(fault, OurBug) else f"a fault of Condor ({type(fault).__name__})"
+        run_id = segment.state.run_id
         try:
-            ended = await end_failed(run_id, self._ports, why)
+            ended = await end_failed(run_id, self._ports, why, epoch=segment.state.epoch)
         except StoreUnavailable:
             ended = False
         if not ended:

@@ -108,6 +108,20 @@ class Crew:
             yield condor
 
 
+@asynccontextmanager
+async def worker_here(crew: Crew, name: str) -> AsyncIterator[Condor]:
+    """A worker in this process that takes no job by itself."""
+    home = crew.folder / name
+    async with Condor(
+        packs=[CrewPack(crew.folder)],
+        home=home,
+        database_url=crew.url,
+        settings=Settings(home=home),
+        driven="jobs",
+    ) as condor:
+        yield condor
+
+
 async def until(seen: Callable[[], object], patience_s: float = PATIENCE_S) -> object:
     """Look until there is something to see; what there is."""
     async with asyncio.timeout(patience_s):

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from condor.ports.store import EVERY_CARD
-from tests.postgres.workers.crew import JOBS, PATIENCE_S, QUICK, Crew, answered, job, parked, step, until
+from tests.postgres.workers.crew import (
+    JOBS,
+    PATIENCE_S,
+    QUICK,
+    Crew,
+    answered,
+    job,
+    parked,
+    step,
+    until,
+    worker_here,
+)
 from tests.simulation.restart_server import ANN, OPERATORS
 
 if TYPE_CHECKING:
@@ -225,3 +236,63 @@ async def test_workers_tend(crew: Crew, cluster: PostgresCluster) -> None:
         assert "expired" in b" ".join(row.body for row in rows).decode()
         names = cluster.sql("SELECT string_agg(task_name, ' ') FROM condor.procrastinate_periodic_defers")
         assert {"retry-stalled", "tend", "seal"} <= set(names.split())
+
+
+async def test_what_is_let_go_while_it_is_taken_is_loaded_again(
+    crew: Crew, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A doubled job loads a run; its worker then stores an outcome and hands over. The outcome counts."""
+    plan = {"steps": [step("g", "gate.write", name="g"), step("s", "gate.hold", "g", name="s")]}
+    crew.let_go("s")
+    async with (
+        crew.server() as condor,
+        worker_here(crew, "a") as first,
+        worker_here(crew, "b") as second,
+    ):
+        run = await condor.start(plan=plan, principal=ANN)
+        assert await first._running().work_on(run.id) == "done"
+        (card,) = await parked(condor, run.id)
+        await condor.resume(run.id, card["suspendId"], YES, principal=OPERATORS[0])
+        working = asyncio.create_task(first._running().work_on(run.id))
+        await crew.there("held-g")
+        asked = second.store.holder
+
+        async def holder(run_id: str) -> Any:
+            crew.let_go("g")
+            first._running().leave()
+            await working
+            return await asked(run_id)
+
+        monkeypatch.setattr(second.store, "holder", holder)
+        assert await second._running().work_on(run.id) == "done"
+        assert (await condor.show(run.id))["status"] == "succeeded"
+        rows = b" ".join(row.body for row in await condor.audit()).decode()
+        assert (crew.ledger.count(), rows.count('"decision":"executed"')) == (1, 2)
+        await check_whole(condor, run.id)
+
+
+async def test_a_segment_that_lost_its_run_ends_nothing(crew: Crew, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It fails for a fault of ours after another worker has taken the run up: that one goes on."""
+    plan = {"steps": [step("h", "gate.hold", name="h")]}
+    async with (
+        crew.server() as condor,
+        worker_here(crew, "a") as first,
+        worker_here(crew, "b") as second,
+    ):
+        run = await condor.start(plan=plan, principal=ANN)
+        working = asyncio.create_task(first._running().work_on(run.id))
+        await crew.there("held-h")
+        row = await condor.store.run(run.id)
+        assert row is not None
+        assert await second._running().pass_on(run.id, row.epoch - 1)
+        other = asyncio.create_task(second._running().work_on(run.id))
+        live = first._running()._driving.live[run.id].segment
+
+        def broken(*_: object, **__: object) -> None:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(live, "settle", broken)
+        crew.let_go("h")
+        assert (await working, await other) == ("done", "done")
+        assert (await condor.show(run.id))["status"] == "succeeded"
+        await check_whole(condor, run.id)

@@ -44,15 +44,22 @@ async def readable(stored: StoredRun, ports: PumpPorts) -> RunState:
         raise
 
 
-async def end_failed(run_id: str, ports: PumpPorts, why: str) -> bool:
+async def end_failed(run_id: str, ports: PumpPorts, why: str, *, epoch: int) -> bool:
     """End a run that a fault of ours has stopped; False when answers keep overtaking it.
+
+    Args:
+        epoch: of the segment that failed; a run that another one has is not this one's to end.
 
     Raises:
         StoreUnavailable: it stands still.
     """
     for _ in range(10):
         stored = await ports.store.load(run_id)
-        if stored is None or stored.run.status in TERMINAL or stored.run.status is RunStatus.SUSPENDED:
+        if (
+            stored is None
+            or stored.run.status in TERMINAL | {RunStatus.SUSPENDED}
+            or stored.run.epoch != epoch
+        ):
             return True
         try:
             await _end_readable(stored, ports, why)
