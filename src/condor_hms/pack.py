@@ -23,19 +23,6 @@ __all__ = ["PACK", "HospitalPack"]
 _DEFAULT_PRINCIPAL = "dr-okafor"
 #: What shows the pack at work: a prescription, whose card has the record's own warnings.
 _DEMO_REQUEST = "Start Melissa Smith on nitrofurantoin 100 mg twice a day for 5 days for her UTI."
-#: What shows it when a tool goes wrong: request, fault, what there is to see.
-_FAULT_SCENES = (
-    (
-        "What were Leonard Mason's latest A1c and creatinine?",
-        "labs.search=fail:2",
-        "The lab results do not answer: they are asked once more, then the lab reports stand in, and say so.",
-    ),
-    (
-        "Order an urgent potassium on John Hernandez.",
-        "order.lab.create=fail",
-        "The lab interface is down: nothing was ordered, so a task is left, and nobody is told “ordered”.",
-    ),
-)
 
 
 class HospitalPack:
@@ -74,10 +61,11 @@ def _pack_of(record: OpenedRecord, home: Path, *, is_served: bool) -> OpenedPack
             this one everybody would read with the token of Condor.
     """
     from condor import OpenedPack
-    from condor.ports.packs import FaultScene
+    from condor.ports.packs import DemoScene, FaultScene
     from condor_hms.alerts import demo_rules
     from condor_hms.breakglass import break_glass_tools
     from condor_hms.catalogue import Hospital, hospital_tools
+    from condor_hms.demo.scenes import FAULTS, REQUESTS
     from condor_hms.facade import RecordFacade
     from condor_hms.playbook import PlaybookPlanner
     from condor_hms.run_export import FhirRunView
@@ -99,9 +87,12 @@ def _pack_of(record: OpenedRecord, home: Path, *, is_served: bool) -> OpenedPack
         default_principal=next(who for who in people if who.id == _DEFAULT_PRINCIPAL),
         today=today,
         demo_request=_DEMO_REQUEST,
+        demo_scenes=[
+            DemoScene(request=scene.request, who=scene.who, about=scene.about, autonomy=scene.autonomy)
+            for scene in REQUESTS
+        ],
         fault_scenes=[
-            FaultScene(request=request, faults=(fault,), about=about)
-            for request, fault, about in _FAULT_SCENES
+            FaultScene(request=scene.request, faults=(scene.fault,), about=scene.about) for scene in FAULTS
         ],
         mounts=[RecordFacade(record.fhir)] if is_served else [],
         views=[FhirRunView(record.fhir)],

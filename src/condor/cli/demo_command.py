@@ -33,11 +33,15 @@ if TYPE_CHECKING:
 @click.option(
     "--serve", is_flag=True, help="Serve the demonstration over HTTP instead, and print sign-in links."
 )
+@click.option("--list", "lists", is_flag=True, help="Only say what there is to try, and run nothing.")
 @click.option("--faults", is_flag=True, help="Let tools go wrong on purpose, and see what the runs do.")
 @server_options
-def demo_command(home: Path | None, port: int | None, *, serve: bool, faults: bool, no_browser: bool) -> int:
+def demo_command(
+    home: Path | None, port: int | None, *, serve: bool, lists: bool, faults: bool, no_browser: bool
+) -> int:
     """See the main job: a request, a risky write that waits, your decision, an honest closing.
 
+    With --list: requests to try, each with what to look for, and faults to switch on.
     With --faults: tools that fail, what stands in for them, and what is said of it.
 
     Begins afresh every time, on made-up patients. Not in a terminal it is driven through and printed.
@@ -49,6 +53,8 @@ def demo_command(home: Path | None, port: int | None, *, serve: bool, faults: bo
     from condor.cli.screen import Screen
 
     screen = Screen()
+    if lists:
+        return _list(screen, home)
     place, held = fresh_home(home)
     with held:
         return tell_faults(screen, place) if faults else _tell(screen, place)
@@ -74,8 +80,17 @@ def _serve(home: Path | None, port: int | None, *, faults: bool, opens: bool) ->
     )
 
 
+def _list(screen: Screen, home: Path | None) -> int:
+    from condor.cli.demo_scenes import tell_scenes
+    from condor.cli.home import DEFAULT_HOME, HOME_VARIABLE, place_to_run
+
+    tell_scenes(screen, place_to_run(home or Path(os.environ.get(HOME_VARIABLE) or DEFAULT_HOME)))
+    return 0
+
+
 def _tell(screen: Screen, place: Place) -> int:
     """The whole story; the exit code."""
+    from condor.cli.demo_scenes import tell_scenes
     from condor.cli.exit_codes import Exit
     from condor.cli.home import home_words, make
     from condor.cli.run_command import begin
@@ -97,6 +112,7 @@ def _tell(screen: Screen, place: Place) -> int:
     screen.line(f"Everything of this is in {place.path}. Look around:")
     for command in (f"condor show {run['runId']}{where}", f"condor audit{where}", "condor policy matrix"):
         screen.line(f"  {command}")
+    tell_scenes(screen, place, first=6)
     ended_well = kept and run["status"] in ("succeeded", "aborted", "suspended")
     return Exit.FINE if ended_well else Exit.FAILED
 

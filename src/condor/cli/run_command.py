@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from condor.cli.coroutines import run_to_end
-from condor.cli.faults import fault_option, with_faults
+from condor.cli.faults import FAULTS_VARIABLE, fault_option, with_faults
 from condor.cli.options import as_option, autonomy_option, home_option, json_option, utf8
 
 if TYPE_CHECKING:
@@ -94,6 +95,11 @@ def run(
         screen.json({"type": "run.snapshot", "run": snapshot})
     else:
         show_rest(screen, snapshot, where=where, cards=not asked)
+    if faults and snapshot["status"] == "suspended":
+        said = f"{FAULTS_VARIABLE}={shlex.quote(','.join(faults))}"
+        screen.note(
+            f"condor: --fault was for this command alone; what answers the run later has it too with {said}"
+        )
     return exit_of_run(snapshot["status"])
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from condor.bootstrap import Condor, Driven
     from condor.cli.screen import Screen
     from condor.core.run import Principal
-    from condor.ports.packs import FaultScene
+    from condor.ports.packs import DemoScene, FaultScene
     from condor.tools import ToolDescriptor
 
 #: Seconds between two looks at a home that another command holds.
@@ -203,6 +203,7 @@ async def looking_at_packs(place: Place) -> AsyncIterator[LookedAt]:
             tools=[tool for pack in opened for tool in pack.tools],
             principals=[person for pack in opened for person in pack.principals],
             default=next((pack.default_principal for pack in opened if pack.default_principal), None),
+            demo_scenes=[scene for pack in opened for scene in pack.demo_scenes],
             fault_scenes=[scene for pack in opened for scene in pack.fault_scenes],
         )
 
@@ -216,12 +217,14 @@ class LookedAt:
         tools: Sequence[ToolDescriptor],
         principals: Sequence[Principal],
         default: Principal | None,
+        demo_scenes: Sequence[DemoScene],
         fault_scenes: Sequence[FaultScene],
     ) -> None:
         """Take what was opened."""
         self.tools = tools
         self.principals = principals
         self.default_principal = default
+        self.demo_scenes = demo_scenes
         self.fault_scenes = fault_scenes
 
 

@@ -36,6 +36,18 @@ class PackSetup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DemoScene:
+    """A request to try on the demonstration data (`condor demo --list`)."""
+
+    request: str
+    #: The principal who asks.
+    who: str
+    #: What there is to see, in one sentence or two.
+    about: str
+    autonomy: str = "autonomous"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FaultScene:
     """A request that shows what a run does when a tool goes wrong (`condor demo --faults`)."""
 
@@ -60,6 +72,8 @@ class OpenedPack:
     today: datetime.date | None = None
     #: A request that shows what the pack is for (`condor demo`); None: it has none.
     demo_request: str | None = None
+    #: Requests to try, in an order that tells a story.
+    demo_scenes: Sequence[DemoScene] = ()
     #: What it shows of tools that go wrong.
     fault_scenes: Sequence[FaultScene] = ()
     #: What it serves beside the API, to read.
