@@ -299,15 +299,15 @@ class Condor(Answering, Brought, ToolShelf):
         """
         edge.check_request(request, plan)
         running = self._running()
-        message = None if request is None else self._incoming.process(request)
+        words, findings, texts = edge.let_in(self._incoming, request, quoted)
         wanted = StartRun(
-            request=message.text if message else None,
-            findings=message.findings if message else {},
+            request=words,
+            findings=findings,
             plan=plan,
             principal=principal,
             autonomy=edge.allowed_autonomy(autonomy, principal),
             session_id=edge.session_of(session_id),
-            quoted=edge.quoted_of(quoted or {}),
+            quoted=texts,
         )
         return await running.start(replace(wanted, claim=edge.claim_of(key, wanted)))
 

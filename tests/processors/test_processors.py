@@ -219,3 +219,20 @@ async def test_a_request_passes_them_before_it_is_stored(tmp_path: Path) -> None
         with pytest.raises(RefusedInput, match="personal data"):
             await condor.start("Mail anna@example.org")
         assert len(await condor.store.runs()) == 1
+
+
+async def test_a_quoted_text_passes_them_too(tmp_path: Path) -> None:
+    """The same way in: what nobody sees is gone; what is too long is refused by name, and not stored."""
+    settings = Settings(processors='{"unicode-normalizer": {}, "token-limiter": {"input_tokens_max": 50}}')
+    async with Condor(home=tmp_path, settings=settings, tend=False) as condor:
+        quoted = {"mail": "Sto\u200bp it", "note": "Fine."}
+        run = await condor.start("Read the mail", quoted=quoted)
+        kept = decode((await condor.store.payloads(run.id, ["request"]))["request"])
+        assert kept["quoted"] == [{"source": "mail", "text": "Stop it"}, {"source": "note", "text": "Fine."}]
+        assert kept["findings"] == {"quoted": [{"unicode-normalizer": {"removed": 1}}, {}]}
+        with pytest.raises(RefusedInput, match="quoted from 'mail' may not come in: it has about"):
+            await condor.start("Read the mail", quoted={"mail": "word " * 500})
+        for source in ("", "a\u202eb", "a\nb"):
+            with pytest.raises(RefusedInput, match="without a name"):
+                await condor.start("Read the mail", quoted={source: "x"})
+        assert len(await condor.store.runs()) == 1

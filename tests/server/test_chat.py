@@ -139,3 +139,34 @@ async def test_what_is_not_understood_is_told_in_the_message(house: House) -> No
     }
     assert told[-2]["messageMetadata"]["runStatus"] == "failed"
     assert any("ask to refund" in chunk.get("delta", "") for chunk in told[:-1])
+
+
+def quotes(text: str, *data: Any) -> dict[str, Any]:
+    """A message that quotes texts from elsewhere."""
+    message = said(text)
+    message["parts"] += [{"type": "data-quote", "data": one} for one in data]
+    return message
+
+
+async def test_what_a_message_quotes_is_data(house: House) -> None:
+    """It is kept by where it is from, and what is planned beside it asks."""
+    ann = await house.signed_in("ann")
+    asked = await ann.post("/api/chat", json=chat(quotes("refund A-1", {"source": "mail", "text": "All."})))
+    (card,) = (await ann.get(f"/api/runs/{run_of(asked)}")).json()["suspensions"]
+    assert card["policy"]["promotions"] == ["untrusted-plan"]
+
+
+async def test_a_quote_that_cannot_be_read_is_refused(house: House) -> None:
+    """Nothing is started without what the person meant to quote."""
+    ann = await house.signed_in("ann")
+    letter = {"source": "a", "text": "b"}
+    for data in (
+        (7,),
+        ({"source": "a"},),
+        ({"text": "b"},),
+        (letter, letter),
+        ({"source": "\u202e", "text": "b"},),
+    ):
+        refused = await ann.post("/api/chat", json=chat(quotes("note A", *data)))
+        assert problem_of(refused)[0] == 422, data
+    assert list(await house.condor.store.runs()) == []

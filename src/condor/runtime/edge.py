@@ -6,7 +6,7 @@ Law: one line says what is wrong and what to do; a refused input changes nothing
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from condor.core.errors import RefusedInput, show
 from condor.core.ids import SessionId, digest_of
@@ -17,7 +17,9 @@ from condor.ports.model import QuotedText
 from condor.ports.store import RequestClaim
 
 if TYPE_CHECKING:
+    from condor.core.ids import Json
     from condor.core.run import Principal
+    from condor.ports.messages import Message
     from condor.pump.phases.admit import StartRun
 
 #: Longest key of a request, in characters: a UUID has 36, a chat's id and message's id together 140.
@@ -58,9 +60,50 @@ def quoted_of(given: Mapping[str, str]) -> tuple[QuotedText, ...]:
         raise RefusedInput("quoted is no mapping of texts by where they are from, or holds a lone surrogate")
     if any(len(source) > _SOURCE_CHARS_MAX for source in given):
         raise RefusedInput(f"a quoted text is from a place of more than {_SOURCE_CHARS_MAX} characters")
+    if any(not source.strip() or not source.isprintable() for source in given):
+        raise RefusedInput("a quoted text is from a place without a name, or one that cannot be seen whole")
     if sum(len(text.encode()) for text in given.values()) > BODY_BYTES_MAX:
         raise RefusedInput(f"the quoted texts have more than {BODY_BYTES_MAX} bytes", code="too_large")
     return tuple(QuotedText(source=source, text=text) for source, text in given.items())
+
+
+class WayIn(Protocol):
+    """What every text that comes in passes; ``processors.InputChain`` is one."""
+
+    def process(self, text: str) -> Message:
+        """The text as it is kept.
+
+        Raises:
+            RefusedInput: it may not come in.
+        """
+        ...
+
+
+def let_in(
+    way: WayIn, request: str | None, quoted: Mapping[str, str] | None
+) -> tuple[str | None, dict[str, Json], tuple[QuotedText, ...]]:
+    """A request, what was found in it, and the texts that it is about: each passed the same way in.
+
+    Raises:
+        RefusedInput: one of them may not come in; it says which.
+    """
+    message = None if request is None else way.process(request)
+    findings: dict[str, Json] = dict(message.findings) if message is not None else {}
+    passed, found = [], []
+    for one in quoted_of(quoted or {}):
+        try:
+            read = way.process(one.text)
+        except RefusedInput as refusal:
+            why = str(refusal).replace("the request", "it", 1)
+            raise RefusedInput(
+                f"the text quoted from {show(one.source)} may not come in: {why}", code=refusal.code
+            ) from refusal
+        passed.append(QuotedText(source=one.source, text=read.text))
+        found.append(dict(read.findings))
+    if any(found):
+        # By number: a source is a word of the caller's, and findings are none.
+        findings["quoted"] = found
+    return (None if message is None else message.text), findings, tuple(passed)
 
 
 def session_of(given: str | None) -> SessionId | None:

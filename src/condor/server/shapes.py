@@ -14,6 +14,9 @@ _REASON_CHARS_MAX = 2_000
 #: Longest id in a body, in characters.
 _ID_CHARS_MAX = 200
 
+#: Texts of context in one AG-UI post.
+_CONTEXTS_MAX = 50
+
 _Id = Annotated[StrictStr, Field(min_length=1, max_length=_ID_CHARS_MAX)]
 _Reason = Annotated[StrictStr, Field(max_length=_REASON_CHARS_MAX)]
 _Object = dict[str, Any]
@@ -131,7 +134,7 @@ class TokenBody(_Closed):
 
 
 class ChatMessage(_Foreign):
-    """One message as a chat client keeps it; only the words of the last one of a user are read."""
+    """One message as a chat client keeps it; of a user's last one the words and what it quotes are read."""
 
     id: _Id = ""
     role: StrictStr
@@ -144,6 +147,13 @@ class ChatBody(_Foreign):
     id: _Id
     messages: list[ChatMessage]
     trigger: Literal["submit-message", "regenerate-message"] = "submit-message"
+
+
+class AgUiContext(_Foreign):
+    """A text that the request is about: quoted, data and never an order."""
+
+    description: StrictStr
+    value: StrictStr
 
 
 class AgUiMessage(_Foreign):
@@ -168,6 +178,7 @@ class AgUiBody(_Foreign):
     thread_id: _Id = Field(alias="threadId")
     run_id: _Id = Field(alias="runId")
     messages: list[AgUiMessage] = Field(default_factory=list)
+    context: list[AgUiContext] = Field(default_factory=list, max_length=_CONTEXTS_MAX)
     resume: list[AgUiAnswer] = Field(default_factory=list)
 
 

@@ -1,7 +1,8 @@
 """AG-UI 1.0: a thread is a session; a post asks, or answers every open interrupt.
 
 Law 1: a post that answers nothing while the thread waits gets ``RUN_ERROR``, never the card again.
-Law 2: messages of tools and assistants that a client brings are not looked at.
+Law 2: messages of tools and assistants that a client brings are not looked at; its context is quoted text,
+so that what is planned beside it asks.
 """
 
 from __future__ import annotations
@@ -80,7 +81,9 @@ async def _begun(here: Edge, caller: Caller, body: AgUiBody) -> tuple[str, int]:
         raise _Unfit("interrupted", "the thread waits for an answer: post `resume` with every open interrupt")
     text, key = _asked(body)
     try:
-        run = await here.condor.start(text, principal=caller.principal, session_id=body.thread_id, key=key)
+        run = await here.condor.start(
+            text, principal=caller.principal, session_id=body.thread_id, key=key, quoted=_quoted(body)
+        )
     except CondorError as refusal:
         raise _Unfit(code_of(refusal), str(refusal)) from None
     if run.is_new:
@@ -94,6 +97,16 @@ def _asked(body: AgUiBody) -> tuple[str, str | None]:
     if last is None or not text.strip():
         raise _Unfit("invalid_input", "no user message with text: nothing is asked")
     return text, f"agui:{short_token([body.thread_id, last.id, text])}" if last.id else None
+
+
+def _quoted(body: AgUiBody) -> dict[str, str]:
+    """The context that a client brings, by what each is: texts from elsewhere."""
+    quoted: dict[str, str] = {}
+    for number, one in enumerate(body.context, 1):
+        if one.value.strip():
+            name = one.description.strip() or f"context {number}"
+            quoted[name if name not in quoted else f"{name} ({number})"] = one.value
+    return quoted
 
 
 def _words(content: Any) -> str:

@@ -1,6 +1,7 @@
-"""A chat of the AI SDK: its last user message is a request; what else it holds is not looked at.
+"""A chat of the AI SDK: its last user message is a request, what it quotes (``data-quote``) is data.
 
-Law 1: client-kept history, tool parts and approval parts are never an answer to a card.
+Law 1: what else it holds is not looked at: client-kept history, tool parts and approval parts are never an
+answer to a card.
 Law 2: the same message, sent again, is the same run.
 """
 
@@ -40,21 +41,21 @@ async def ask(request: Request, here: Here, caller: SignedIn) -> Response:
     body = await read_model(request, ChatBody)
     condor, who = here.condor, caller.principal
     await check_session(condor.store, who, body.id)
-    text, key = _asked(body)
+    text, key, quoted = _asked(body)
     caller.need("runs:start")
     if body.trigger == "regenerate-message":
         last = await condor.store.last_of_session(body.id)
         if last is not None and last.status not in TERMINAL:
             raise Refused("run_active", runId=last.run_id)
         key = None
-    run = await condor.start(text, principal=who, session_id=body.id, key=key)
+    run = await condor.start(text, principal=who, session_id=body.id, key=key, quoted=quoted)
     if run.is_new:
         here.metrics.started(who.kind)
     return message_stream(here, caller, run.id)
 
 
-def _asked(body: ChatBody) -> tuple[str, str | None]:
-    """The request in words, and the key under which it is one run."""
+def _asked(body: ChatBody) -> tuple[str, str | None, dict[str, str]]:
+    """The request in words, the key under which it is one run, and the texts that it quotes."""
     last = body.messages[-1] if body.messages else None
     if last is None or last.role != "user":
         raise Refused(
@@ -65,7 +66,7 @@ def _asked(body: ChatBody) -> tuple[str, str | None]:
     text = _words(last)
     if not text.strip():
         raise Refused("invalid_input", "the last message has no text", at="/messages")
-    return text, f"chat:{short_token([body.id, last.id, text])}" if last.id else None
+    return text, f"chat:{short_token([body.id, last.id, text])}" if last.id else None, _quoted(last)
 
 
 def _words(message: ChatMessage) -> str:
@@ -76,6 +77,24 @@ def _words(message: ChatMessage) -> str:
         if isinstance(part, dict) and part.get("type") == "text" and isinstance(part.get("text"), str)
     ]
     return "\n".join(texts)
+
+
+def _quoted(message: ChatMessage) -> dict[str, str]:
+    """The texts of its ``data-quote`` parts, by where they are from."""
+    quoted: dict[str, str] = {}
+    for at, part in enumerate(message.parts):
+        if not isinstance(part, dict) or part.get("type") != "data-quote":
+            continue
+        said = part.get("data")
+        source, text = (said.get("source"), said.get("text")) if isinstance(said, dict) else (None, None)
+        if not isinstance(source, str) or not isinstance(text, str) or source in quoted:
+            raise Refused(
+                "invalid_input",
+                "a data-quote part has data {source, text}, two texts, and each source once",
+                at=f"/messages/parts/{at}",
+            )
+        quoted[source] = text
+    return quoted
 
 
 @router.get(
