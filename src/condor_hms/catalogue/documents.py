@@ -15,6 +15,7 @@ from condor_hms.catalogue.hospital import Hospital, reading, reference_of, requi
 from condor_hms.catalogue.identity import identity
 from condor_hms.catalogue.specs import Hint, choice, code_arg, patient_arg, record_arg
 from condor_hms.catalogue.words import concept_text, day, plural
+from condor_hms.fhir.elements import codings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,9 +66,11 @@ def document_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
         }
 
     async def read(_ctx: ToolContext, document: str) -> dict[str, Any]:
-        """The text of a document, as it stands in the record."""
+        """The text of a document, as it stands in the record; which one it is of several of its kind."""
         found = await require(hospital, document, "DocumentReference")
-        return {**document_row(found), "untrusted": True, "text": await document_text(hospital, found)}
+        row, alike = document_row(found), await _of_its_kind(hospital, found)
+        text = await document_text(hospital, found)
+        return {**row, "alike": alike, "untrusted": True, "text": text}
 
     return (
         tool(
@@ -113,6 +116,17 @@ def document_row(document: Resource) -> dict[str, Any]:
         "date": str(document.get("date") or "")[:10],
         "title": str(attachment.get("title") or name),
     }
+
+
+async def _of_its_kind(hospital: Hospital, document: Resource) -> list[str]:
+    """Every current document of the same patient and type, newest first."""
+    subject = (document.get("subject") or {}).get("reference")
+    code = next((str(row.get("code")) for row in codings(document.get("type")) if row.get("code")), None)
+    if subject is None or code is None:
+        return [reference_of(document)]
+    params = {"subject": str(subject), "status": "current", "type": code, "_sort": "-date"}
+    with reading():
+        return [reference_of(row) for row in await hospital.fhir.search("DocumentReference", params)]
 
 
 def _attachment(document: Resource) -> dict[str, Any]:
@@ -162,4 +176,8 @@ def _found(args: Mapping[str, Any], value: Any) -> str:
 def _read(args: Mapping[str, Any], value: Any) -> str:
     text = " ".join(str(value["text"]).split())
     cut = text if len(text) <= _QUOTED_CHARS_MAX else text[: _QUOTED_CHARS_MAX - 1] + "…"
-    return f"{value['type']} of {day(value['date'])} says: “{cut}”"
+    alike, own = value["alike"], value["reference"]
+    which = ""
+    if len(alike) > 1:
+        which = f", {'the newest' if alike[0] == own else 'one'} of {len(alike)} ({own}),"
+    return f"{value['type']} of {day(value['date'])}{which} says: “{cut}”"

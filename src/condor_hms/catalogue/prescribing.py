@@ -18,6 +18,7 @@ from condor_hms.catalogue.medicine_list import current_orders
 from condor_hms.catalogue.record_write import Call, Composed, record_write
 from condor_hms.catalogue.specs import Hint, choice, patient_arg, text_arg
 from condor_hms.catalogue.tasks import task_resource
+from condor_hms.catalogue.terms import ONLY_ROUTE, ingredient_key
 from condor_hms.catalogue.words import FREQUENCIES, joined, order_text, plural
 from condor_hms.catalogue.writing import person, record_time
 
@@ -124,11 +125,23 @@ async def _prescribe(call: Call) -> Composed:
             **({"tasks": [task["description"] for task in watched]} if watched else {}),
         },
         alerts=rows,
-        context=await clinical_context(call.hospital, record, medication=str(order.get("medication"))),
+        context=[
+            *_taken_route(order),
+            *await clinical_context(call.hospital, record, medication=str(order.get("medication"))),
+        ],
         requires=("override_reason",) if critical else (),
         notes=watched_notes(watched),
         facts={"order": words},
     )
+
+
+def _taken_route(order: Mapping[str, Any]) -> list[dict[str, str]]:
+    """The route that a request need not name, said on the card as what it is: a fact of the product."""
+    medicine, route = str(order.get("medication") or ""), str(order.get("route") or "")
+    if ONLY_ROUTE.get(ingredient_key(medicine)) != route:
+        return []
+    text = f"{route}: taken from the product where the request names none; {medicine} exists for no other"
+    return [{"label": "Route", "text": text}]
 
 
 async def monitoring(

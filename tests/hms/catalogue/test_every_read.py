@@ -133,6 +133,25 @@ async def test_whose_it_is_is_asked(desk: Desk, tool: str) -> None:
     assert [field.name for field in asked.fields] == ["patient"]
 
 
+async def test_one_of_several_documents_says_which_it_is(desk: Desk) -> None:
+    """Of two notes the one that is read is named: the newest, or one of them; a single one needs no word."""
+    older = await desk.fhir.read("DocumentReference/doc-6002")
+    newer = {name: part for name, part in older.items() if name not in ("id", "meta", "identifier")}
+    newer["date"] = "2026-11-29T08:00:00Z"
+    entry = {"resource": newer, "request": {"method": "POST", "url": "DocumentReference"}}
+    made = await desk.fhir.transact({"resourceType": "Bundle", "type": "transaction", "entry": [entry]})
+    reference = made.outcomes[0].reference
+    for document, said in (
+        (reference, f"Progress note of 29 Nov 2026, the newest of 2 ({reference}), says: “HbA1c"),
+        (
+            "DocumentReference/doc-6002",
+            "Progress note of 10 Nov 2026, one of 2 (DocumentReference/doc-6002), says: “HbA1c",
+        ),
+    ):
+        args = {"document": document}
+        assert desk.report("document.read", args, await desk.call("document.read", args)).startswith(said)
+
+
 async def test_a_document_that_is_no_text_is_not_read(desk: Desk) -> None:
     """What cannot be read as text says what it is; nothing is made up for it."""
     document = await desk.fhir.read("DocumentReference/doc-6002")

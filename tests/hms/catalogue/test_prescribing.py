@@ -28,6 +28,8 @@ async def test_the_card_shows_who_what_and_what_to_weigh(desk: Desk) -> None:
     ]
     assert card.after == {"medicines": [*before, card.summary]}
     assert {row["label"]: row["text"] for row in card.context} == {
+        "Route": "oral: taken from the product where the request names none; "
+        "Nitrofurantoin exists for no other",
         "Allergies": "4 allergies: penicillin (high criticality), aspirin (low criticality), sulfonamide "
         "(high criticality) and tree pollen (low criticality)",
         "Latest creatinine": "0.74 mg/dL on 23 Oct 2026",
