@@ -177,11 +177,10 @@ class Condor(Answering, Brought, ToolShelf):
 
         models = models_of(None if self._read_only else self._configured())
         self._stack.push_async_callback(models.aclose)
-        brought = next((pack.planner for pack in self._opened if pack.planner), None)
         ports = PumpPorts(
             store=store,
             toolbox=self._toolbox,
-            planner=self._planner or models.planner or brought,
+            planner=self._first_planner(models.planner),
             clock=self._clock,
             faults=self._faults,
             announce=self._hub.announce,

@@ -104,3 +104,5 @@ async def test_who_am_i_brings_a_request_to_try(house: House) -> None:
     """The shop has none; a demonstration has one (tests/console drives it)."""
     me = (await (await house.signed_in("ann")).get("/api/session")).json()
     assert me["example"] is None
+    # The shop's planner stands in for a pack's rules: no model is configured.
+    assert me["plannedBy"] == "pack"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from condor import HitlTier, OpenedPack, PolicyClass, ToolContext, tool
+from condor import Condor, HitlTier, OpenedPack, PolicyClass, ToolContext, tool
+from condor.config import Settings
 from condor.models import endpoint as endpoint_module
 from tests.models.wire import KEY, Answer, call, fails, plan, refusal, serving, words
 from tests.pump.desk import ANN, BOB, open_desk, read_tool, write_tool
@@ -265,3 +266,22 @@ async def test_without_a_model_everything_else_works(tmp_path: Path, ledger: Led
         end = await begun(desk)
     assert (end["status"], end["steps"]) == ("failed", [])
     assert "no planner is configured" in end["closing"]
+
+
+class _Own:
+    """A program's planner."""
+
+    async def plan(self, request: object) -> object:
+        del request
+        return {"steps": []}
+
+
+@pytest.mark.parametrize(
+    ("named", "planner", "who"),
+    [("", None, "nobody"), ("fake-1", None, "model"), ("fake-1", _Own(), "program"), ("", _Own(), "program")],
+)
+async def test_who_plans_is_told(tmp_path: Path, named: str, planner: Any, who: str) -> None:
+    """A program's own planner before a model; neither, and no pack's rules: nobody."""
+    settings = Settings(model_name=named, model_base_url="http://127.0.0.1:9/v1", model_for="plan")
+    async with Condor(home=tmp_path, settings=settings, planner=planner, tend=False) as condor:
+        assert condor.planned_by == who

@@ -39,6 +39,7 @@ export function AskPage() {
       <h1>{said.title}</h1>
       <p className="dim">{said.about}</p>
       <Composer send={send} />
+      {said.plannedBy[me.plannedBy] !== "" && <p className="dim">{said.plannedBy[me.plannedBy]}</p>}
       {me.example !== null && (
         <p className="example">
           <span className="dim">{said.example}</span>

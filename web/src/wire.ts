@@ -229,6 +229,8 @@ export interface Kernel {
   rev: number;
   kernel: KernelLaid;
   isRegistered: boolean;
+  /** What is stored of it is gone or was changed: nobody may approve the tool until it is laid anew. */
+  isShut: boolean;
   /** The tool as its author declared it. */
   declared: Tool | null;
   revisions: { rev: number; at: string; by: string; reason: string; kernel: KernelLaid; hash: string }[];
@@ -319,6 +321,8 @@ export interface Me {
   roles: string[];
   mode: string;
   example: string | null;
+  /** Who plans requests in words. */
+  plannedBy: "program" | "model" | "pack" | "nobody";
 }
 
 export interface PlanStep {

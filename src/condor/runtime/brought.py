@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from condor.core.run import Principal
+    from condor.ports.model import Planner
     from condor.ports.mounts import Mount, RunView
     from condor.ports.packs import OpenedPack
 
@@ -16,6 +17,10 @@ class Brought:
     """Read from the packs that are open."""
 
     _opened: list[OpenedPack]
+    #: The program's own.
+    _planner: Planner | None
+    #: Who plans requests in words: ``program``, ``model``, ``pack``; ``nobody``: only a plan can be given.
+    planned_by: str = "nobody"
 
     @property
     def principals(self) -> Sequence[Principal]:
@@ -26,6 +31,15 @@ class Brought:
     def default_principal(self) -> Principal | None:
         """Who a demo's commands act as when nobody is named."""
         return next((pack.default_principal for pack in self._opened if pack.default_principal), None)
+
+    def _first_planner(self, of_model: Planner | None) -> Planner | None:
+        """The program's, else the model's, else the first of a pack."""
+        of_pack = next((pack.planner for pack in self._opened if pack.planner), None)
+        for who, planner in (("program", self._planner), ("model", of_model), ("pack", of_pack)):
+            if planner is not None:
+                self.planned_by = who
+                return planner
+        return None
 
     @property
     def demo_request(self) -> str | None:

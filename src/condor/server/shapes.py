@@ -248,6 +248,11 @@ class Me(_Said):
     roles: list[str]
     mode: str
     example: str | None = Field(description="A request to try; a demonstration brings one.")
+    planned_by: Literal["program", "model", "pack", "nobody"] = Field(
+        alias="plannedBy",
+        description="Who plans requests in words. `pack`: no model is configured, rules plan what they know; "
+        "`nobody`: only a plan can be given.",
+    )
 
 
 class People(BaseModel):

@@ -48,11 +48,11 @@ async def sign_out(here: Here, caller: SignedIn) -> Response:
 
 @router.get("/session", summary="Who am I", responses=answers(200, "Who is signed in", Me))
 async def who_am_i(here: Here, caller: SignedIn) -> Response:
-    """The principal, its roles, and how people sign in here."""
+    """The principal, its roles, how people sign in here, and who plans what they ask."""
     who = caller.principal
     named = {"principal": who.id, "display": who.name, "kind": who.kind, "roles": sorted(who.roles)}
     standing = {"scopes": sorted(caller.scopes), "mode": here.auth.mode, "example": here.condor.demo_request}
-    return json_answer({"v": WIRE_VERSION, **named, **standing})
+    return json_answer({"v": WIRE_VERSION, **named, **standing, "plannedBy": here.condor.planned_by})
 
 
 @router.get(
