@@ -33,7 +33,7 @@ describe("the builder", () => {
     const { page } = admin;
     await page.goto(base);
     await page.getByRole("link", { name: "Builder" }).click();
-    await page.getByText("Nothing is laid on any tool").waitFor();
+    await page.getByText("A kernel raises a tool's tier").waitFor();
     await choose(page, DRAFT);
     assert.equal(await page.getByRole("button", { name: "Save" }).isEnabled(), false, "nothing is chosen yet");
     await page.getByRole("radio", { name: /^high/ }).check();
@@ -57,6 +57,19 @@ describe("the builder", () => {
     const row = page.locator(".approvers tr", { hasText: DRAFT });
     assert.match(await row.innerText(), /always/);
     assert.equal(await row.locator(".chip.good").count(), 2, "doctors and nurses approve");
+  });
+
+  test("a kernel that is gone from the database shuts its tool, until it is laid anew", async () => {
+    const { page } = admin;
+    await page.goto(`${base}/builder`);
+    await page.locator("table.kernels tr", { hasText: "task.create" }).getByText("shut: nobody may approve").waitFor();
+    await page.getByRole("button", { name: "task.create" }).click();
+    await page.getByText("What was laid on this tool is gone from the database").waitFor();
+    await page.getByRole("checkbox", { name: "Whoever asked may not approve" }).check();
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("is saved, and holds from now on").waitFor();
+    assert.equal(await page.getByText("shut: nobody may approve").count(), 0);
+    assert.equal((await admin.api("/admin/tool-kernels/task.create")).body.isShut, false);
   });
 
   test("another admin came first: the conflict is told, and the way on", async () => {

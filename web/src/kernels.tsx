@@ -68,7 +68,13 @@ function Laid({ kernels, choose }: { kernels: Kernel[]; choose: (tool: string) =
                 <code>{visibleWord(kernel.tool)}</code> <Chip>{said.notHere}</Chip>
               </>
             ),
-            <LaidInWords key="laid" kernel={kernel.kernel} />,
+            kernel.isShut ? (
+              <Chip key="laid" tone="bad">
+                {said.shut}
+              </Chip>
+            ) : (
+              <LaidInWords key="laid" kernel={kernel.kernel} />
+            ),
             kernel.rev,
             last === undefined ? null : (
               <>
@@ -121,7 +127,7 @@ interface KernelFormProps {
 }
 
 function KernelForm({ kernel, roles, lays }: KernelFormProps) {
-  const [wanted, setWanted] = useState<KernelLaid>(kernel.kernel);
+  const [wanted, setWanted] = useState<KernelLaid>(kernel.isShut ? NOTHING : kernel.kernel);
   const [reason, setReason] = useState("");
   const [fault, setFault] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
@@ -142,12 +148,14 @@ function KernelForm({ kernel, roles, lays }: KernelFormProps) {
   }
 
   if (declared === null) return null;
-  const unchanged = JSON.stringify(inOrder(wanted)) === JSON.stringify(inOrder(kernel.kernel));
+  // What shuts a tool is nobody's choice: whatever is laid in its place is a change.
+  const unchanged = !kernel.isShut && JSON.stringify(inOrder(wanted)) === JSON.stringify(inOrder(kernel.kernel));
   return (
     <form className="kernel-form" onSubmit={(event) => void save(event)}>
       <h3>
         <Seen text={declared.title} /> <code className="dim">{visibleWord(declared.name)}</code>
       </h3>
+      {kernel.isShut && <p className="notice bad">{said.shutAbout}</p>}
       <KernelFields declared={declared} roles={roles} wanted={wanted} change={setWanted} />
       <Effects path={path} wanted={wanted} />
       {lays && (
