@@ -231,8 +231,6 @@ export interface Kernel {
   isRegistered: boolean;
   /** What is stored of it is gone or was changed: nobody may approve the tool until it is laid anew. */
   isShut: boolean;
-  /** What is stored of it is gone or was changed: nobody may approve the tool until it is laid anew. */
-  isShut: boolean;
   /** The tool as its author declared it. */
   declared: Tool | null;
   revisions: { rev: number; at: string; by: string; reason: string; kernel: KernelLaid; hash: string }[];

@@ -383,8 +383,6 @@ export const words = {
     asDeclared: "as declared",
     shut: "shut: nobody may approve",
     shutAbout: "What was laid on this tool is gone from the database, or was changed there. Nobody may approve its calls until an admin lays it anew.",
-    shut: "shut: nobody may approve",
-    shutAbout: "What was laid on this tool is gone from the database, or was changed there. Nobody may approve its calls until an admin lays it anew.",
     tier: "Tier",
     tierDeclared: (tier: string | null) => `as declared (${tier ?? "none, which counts as high"})`,
     tierHigh: "high: every call asks a person",
