@@ -26,6 +26,11 @@ describe("the demonstration hospital", () => {
     return JSON.stringify(run.steps.map((step) => step.result)).split(name).length - 1;
   };
 
+  test("where people ask it is said that no model is configured", async () => {
+    await okafor.page.goto(`${base}/`);
+    await okafor.page.getByText("No model is configured").waitFor();
+  });
+
   test("ask, card, reload, approve in another tab: written once", async () => {
     const { page } = okafor;
     const card = await ask(page, PRESCRIBE);
