@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from condor.core.observers import ClaimEvidence, StepEvidence, compose_closing, ended
 from condor.core.outcome import StepStatus
-from tests.pump.desk import CAT, ask, call, open_desk, write_tool
+from tests.pump.desk import CAT, ask, call, open_desk, read_tool, write_tool
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -150,3 +150,18 @@ async def test_who_else_had_a_word_is_named(tmp_path: Path, ledger: Ledger) -> N
         await desk.rest(run["runId"])
         end = await desk.approve(await desk.card(run["runId"]))
         assert "(What was missing was answered by Cat Moe.)" in end["closing"]
+
+
+@pytest.mark.parametrize(("waits_s", "is_old"), [(60, False), (16 * 60, True)])
+async def test_what_was_read_before_a_long_wait_says_when(
+    tmp_path: Path, ledger: Ledger, waits_s: float, is_old: bool
+) -> None:
+    """A read of before the card is not told as if it were of now; a write that was just made is."""
+    tools = (read_tool(ledger), write_tool(ledger))
+    async with open_desk(tmp_path / "home", *tools) as desk:
+        run = await desk.run(call("r", "book.read", record="a"), {**WRITE, "after": ["r"]})
+        desk.clock.advance(waits_s)
+        end = await desk.approve(await desk.card(run["runId"]))
+        read, written = str(end["closing"]).split("\n")
+        assert ("(As it was read on 2026-" in read) is is_old
+        assert "As it was read" not in written

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from condor.core.graph import Node
+    from condor.core.policy import ToolDescriptor
     from condor.ports.store import StepRow, SuspensionRow
     from condor.pump.segment import Segment
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 _SENTENCE_CHARS_MAX = 2_000
 #: An argument that names what a call is about is short; a longer one is prose.
 _ENTITY_CHARS_MAX = 60
+#: Seconds for which what was read is told without its time: a person is still at the card by then.
+_FRESH_S = 15 * 60
 #: Names of what one step is about, at most.
 _ENTITIES_MAX = 24
 
@@ -85,6 +89,7 @@ def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
         status=status if status in SETTLED else _open_as(status),
         code=row.code,
         message=str(result.get("message", "")),
+        as_of=_as_of(segment, tool, result),
         **(_sentence(segment, node, result.get("value")) if status in FULFILLED else {}),
         no_stand_in=_no_stand_in(segment, node, row, cards) if status is StepStatus.FAILED else "",
         declined_by=decided_by(state, denial).name if denial is not None else "",
@@ -96,6 +101,16 @@ def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
         **_approved(segment, cards),
         **_answered(segment, cards),
     )
+
+
+def _as_of(segment: Segment, tool: ToolDescriptor | None, result: Mapping[str, Any]) -> str:
+    """When a read was made that the run has waited over since; empty where it is fresh."""
+    if tool is None or segment.ports.toolbox.is_effectful(tool) or "at" not in result:
+        return ""
+    read_at = datetime.datetime.fromisoformat(str(result["at"]))
+    if (segment.ports.clock.now() - read_at).total_seconds() < _FRESH_S:
+        return ""
+    return f"on {read_at:%Y-%m-%d} at {read_at:%H:%M} UTC"
 
 
 def _approved(segment: Segment, cards: list[SuspensionRow]) -> dict[str, Any]:

@@ -191,7 +191,7 @@ class Segment:
         Args:
             more: what else the payload keeps.
         """
-        body: dict[str, object] = {"value": outcome.value, **more}
+        body: dict[str, object] = {"value": outcome.value, "at": self.ports.at(), **more}
         if outcome.message:
             body["message"] = outcome.message
         result = self.state.node(step_id).payload("result")

@@ -31,6 +31,8 @@ class StepEvidence:
     message: str = ""
     #: One sentence about its success.
     sentence: str = ""
+    #: When that was read, as texts say it; empty where it was just now, or is no read.
+    as_of: str = ""
     #: The tool said that sentence itself.
     reported: bool = False
     #: Who declined it, as texts call them.

@@ -103,6 +103,8 @@ def _told_apart(notices: list[Notice]) -> tuple[Notice, ...]:
 
 def _said(step: StepEvidence) -> str:
     said = [step.sentence]
+    if step.as_of:
+        said.append(f"(As it was read {step.as_of}.)")
     if step.instead_of:
         why = f": {step.instead_why}" if step.instead_why else ""
         said.append(f"({ended(f'{step.stand_in} stood in for {step.instead_of}{why}')})")
