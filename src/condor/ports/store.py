@@ -326,8 +326,8 @@ class Store(Protocol):
         """Those whose process is gone while others live, and those whose job is lost; of a file, none."""
         ...
 
-    async def holder(self, run_id: str) -> Holder:
-        """Who has a run: whose segment has its epoch, and whether that process lives."""
+    async def offered(self, run_id: str) -> tuple[StoredRun | None, Holder]:
+        """A run with everything a segment needs, and who has it, as of one moment."""
         ...
 
     async def backlog(self) -> Backlog:

@@ -100,15 +100,13 @@ class Driving:
         """The next segment of a run that nobody has; else whether it is known that there is nothing to do.
 
         Args:
-            asks: ask the store who has it, after it was loaded: who lets go of it says so with a unit, and
-                what was loaded is then not what is there.
+            asks: whoever has it keeps it, as long as that process lives.
         """
         for _ in range(_RACES_MAX):
-            stored = await self._ports.store.load(run_id)
+            stored, holder = await self._ports.store.offered(run_id)
             if stored is None or stored.run.status in AT_REST or stored.run.run_id in self._damaged:
                 return "done"
-            holder = await self._ports.store.holder(run_id) if asks else "nobody"
-            if holder in ("elsewhere", "missed"):
+            if asks and holder in ("elsewhere", "missed"):
                 return "later" if holder == "missed" else "done"
             try:
                 state = await readable(stored, self._ports)

@@ -181,15 +181,16 @@ class PostgresStore:
     async def load(self, run_id: str) -> StoredRun | None:
         """Everything a segment needs, as of one moment."""
         rows = await self._reader.rows(sql.LOAD, run_id)
+        return _whole(rows[0]) if rows else None
+
+    async def offered(self, run_id: str) -> tuple[StoredRun | None, Holder]:
+        """The same, and who has it."""
+        values = (self._lock_class, self._own, GONE_AFTER_S, run_id)
+        rows = await self._reader.rows(sql.OFFERED, *values)
         if not rows:
-            return None
-        *run, steps, cards, payloads = rows[0]
-        return StoredRun(
-            run=run_of(tuple(run)),
-            steps=[step_of(row, run_id) for row in steps],
-            suspensions=[suspension_of(row) for row in cards],
-            payloads=dict(payloads),
-        )
+            return None, "nobody"
+        holder, *whole = rows[0]
+        return _whole(whole), holder
 
     async def run(self, run_id: str) -> RunRow | None:
         """One run row."""
@@ -254,16 +255,6 @@ class PostgresStore:
             await self._errand(MISS, self._lock_class, failed="it was not noted who is missed")
         rows = await self._reader.rows(sql.ORPHANED, self._lock_class, _UNFINISHED, GONE_AFTER_S)
         return [run_id for (run_id,) in rows]
-
-    async def holder(self, run_id: str) -> Holder:
-        """Who has a run."""
-        rows = await self._reader.rows(sql.HOLDER, self._lock_class, GONE_AFTER_S, run_id)
-        if not rows:
-            return "nobody"
-        writer, lives, is_gone = rows[0]
-        if writer == self._own:
-            return "here"
-        return "elsewhere" if lives else "nobody" if is_gone or not writer else "missed"
 
     async def backlog(self) -> Backlog:
         """What waits for workers."""
@@ -390,3 +381,14 @@ class PostgresStore:
             lambda connection: connection.fetch(query, *values), failed=failed
         )
         return found
+
+
+def _whole(row: Sequence[Any]) -> StoredRun:
+    """A run of ``LOAD``."""
+    *run, steps, cards, payloads = row
+    return StoredRun(
+        run=run_of(tuple(run)),
+        steps=[step_of(step, run[0]) for step in steps],
+        suspensions=[suspension_of(card) for card in cards],
+        payloads=dict(payloads),
+    )

@@ -38,10 +38,6 @@ ORPHANED: Final = f"""WITH living AS ({LIVING})
         ELSE run.writer NOT IN (TABLE living)
             AND (had.writer_id IS NULL OR had.gone_at <= now() - make_interval(secs => $3))
     END ORDER BY run_id"""
-#: ``$2`` seconds: as above. Whose it is, whether that one lives, and whether it is gone.
-HOLDER: Final = f"""SELECT run.writer, run.writer IN ({LIVING}),
-    writer_id IS NULL OR coalesce(gone_at <= now() - make_interval(secs => $2), false)
-    FROM run LEFT JOIN writer ON writer_id = run.writer WHERE run_id = $3"""
 BACKLOG: Final = f"""SELECT (SELECT count(*) FROM writer WHERE works AND writer_id IN ({LIVING})), count(*),
     coalesce(max(extract(epoch FROM now() - updated_at::timestamptz)), 0)::float8
     FROM run WHERE status = ANY ($2) AND writer = 0"""
@@ -60,14 +56,23 @@ EVENTS: Final = """SELECT seq, kind, at, convert_to(facts, 'UTF8') FROM event
     WHERE run_id = $1 AND seq > $2 ORDER BY seq LIMIT $3"""
 PAYLOADS_NAMED: Final = """SELECT key, convert_to(value, 'UTF8') FROM payload
     WHERE run_id = $1 AND key = ANY ($2)"""
-#: A run with all that belongs to it, in one statement.
-LOAD: Final = f"""SELECT {_RUN_COLUMNS},
+_WHOLE: Final = f"""{_RUN_COLUMNS},
     ARRAY(SELECT ROW(step_id, status, attempt, key, code) FROM step
         WHERE step.run_id = run.run_id ORDER BY step_id),
     ARRAY(SELECT ROW({_CARD_COLUMNS}) FROM suspension
         WHERE suspension.run_id = run.run_id ORDER BY opened),
-    ARRAY(SELECT ROW(key, convert_to(value, 'UTF8')) FROM payload WHERE payload.run_id = run.run_id)
-    FROM run WHERE run_id = $1"""
+    ARRAY(SELECT ROW(key, convert_to(value, 'UTF8')) FROM payload WHERE payload.run_id = run.run_id)"""
+#: A run with all that belongs to it, in one statement.
+LOAD: Final = f"SELECT {_WHOLE} FROM run WHERE run_id = $1"
+#: The same, and who has it. ``$2``: the own writer; ``$3``: seconds, as above.
+OFFERED: Final = f"""SELECT CASE
+        WHEN run.writer = 0 THEN 'nobody'
+        WHEN run.writer = $2 THEN 'here'
+        WHEN run.writer IN ({LIVING}) THEN 'elsewhere'
+        WHEN NOT EXISTS (SELECT FROM writer WHERE writer_id = run.writer
+            AND coalesce(gone_at > now() - make_interval(secs => $3), true)) THEN 'nobody'
+        ELSE 'missed'
+    END, {_WHOLE} FROM run WHERE run_id = $4"""
 
 CLAIMED: Final = """SELECT run_id, digest FROM request
     WHERE tenant_id = $1 AND principal_id = $2 AND key = $3"""

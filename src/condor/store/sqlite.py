@@ -253,9 +253,9 @@ class SqliteStore:
         """None: nobody shares the file."""
         return ()
 
-    async def holder(self, run_id: str) -> Holder:
+    async def offered(self, run_id: str) -> tuple[StoredRun | None, Holder]:
         """A file has one owner: this process, or nobody."""
-        return "nobody"
+        return await self.load(run_id), "nobody"
 
     async def backlog(self) -> Backlog:
         """Nothing: a file has no workers."""

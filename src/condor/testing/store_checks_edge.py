@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from condor.core.errors import StoreUnavailable
+from condor.core.errors import OurBug, StoreUnavailable
 from condor.core.ids import SessionId
-from condor.ports.store import Claimed, Committed, Conflict, RequestClaim, TokenRow
+from condor.ports.store import Claimed, Committed, Conflict, Expect, RequestClaim, TokenRow, Transition
 from condor.testing.store_units import Open, all_of, at, contents, creation, refused, run_name
 
 if TYPE_CHECKING:
-    from condor.ports.store import TokenKind, Transition
+    from condor.ports.store import TokenKind
 
 
 def _claiming(number: int, key: str, *, principal: str = "ann", digest: str = "sha256:a") -> Transition:
@@ -126,3 +126,34 @@ async def check_last_of_session(open_store: Open) -> None:
         run.run_id for run in await store.runs_of_session("two", limit=1, before=run_name(4))
     ]
     assert list(await store.runs_of_session("three")) == []
+
+
+async def check_a_run_is_handed_over_or_refused(open_store: Open) -> None:
+    """A store without workers refuses the unit whole; another one has the run for nobody, waiting."""
+    store = await open_store()
+    await store.commit(creation(2))
+    mine, holder = await store.offered(run_name(2))
+    assert mine == await store.load(run_name(2))
+    assert holder in ("here", "nobody")
+    try:
+        await store.commit(dataclasses.replace(creation(1), hand_over=True))
+    except OurBug:
+        assert await store.offered(run_name(1)) == (None, "nobody")
+        assert (await store.backlog()).waiting == 0
+        return
+    stored, holder = await store.offered(run_name(1))
+    assert stored == await store.load(run_name(1))
+    assert holder == "nobody"
+    backlog = await store.backlog()
+    assert (backlog.workers, backlog.waiting) == (0, 1)
+    # Without a worker it is for whoever takes it; taken, it is that one's.
+    assert list(await store.orphaned()) == [run_name(1)]
+    take = Transition(run_id=run_name(1), at=at(1), expect=Expect(rev=1, epoch=0), raise_epoch=True)
+    assert (await store.commit(take)).epoch == 1
+    assert (await store.offered(run_name(1)))[1] == "here"
+    assert (await store.backlog()).waiting == 0
+    # Who writes beside the segment does not become its holder, and who takes it a second time is refused.
+    await store.commit(Transition(run_id=run_name(1), at=at(2), hand_over=True))
+    await store.commit(Transition(run_id=run_name(1), at=at(3), count_answer=True))
+    assert (await store.offered(run_name(1)))[1] == "nobody"
+    await refused(store, take, "epoch")

@@ -255,15 +255,20 @@ async def test_what_is_let_go_while_it_is_taken_is_loaded_again(
         await condor.resume(run.id, card["suspendId"], YES, principal=OPERATORS[0])
         working = asyncio.create_task(first._running().work_on(run.id))
         await crew.there("held-g")
-        asked = second.store.holder
+        offered, looks = second.store.offered, iter([True])
 
-        async def holder(run_id: str) -> Any:
-            crew.let_go("g")
-            first._running().leave()
-            await working
-            return await asked(run_id)
+        async def late(run_id: str) -> Any:
+            stored, holder = await offered(run_id)
+            if next(looks, False):
+                # As if it were seen to be nobody's just before its worker stores and lets go.
+                assert holder == "elsewhere"
+                crew.let_go("g")
+                first._running().leave()
+                await working
+                return stored, "nobody"
+            return stored, holder
 
-        monkeypatch.setattr(second.store, "holder", holder)
+        monkeypatch.setattr(second.store, "offered", late)
         assert await second._running().work_on(run.id) == "done"
         assert (await condor.show(run.id))["status"] == "succeeded"
         rows = b" ".join(row.body for row in await condor.audit()).decode()
