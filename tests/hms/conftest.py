@@ -9,6 +9,7 @@ import pytest
 
 from condor_hms.demo import demo_resources
 from condor_hms.fhir.postgres import PostgresFhirStore
+from tests.hms.fhir_server.process import TOKEN, started_server
 
 if TYPE_CHECKING:
     from condor.testing.postgres_cluster import PostgresCluster
@@ -56,3 +57,15 @@ def demo_database(cluster: PostgresCluster, _loaded: str) -> str:
     """The address of a database with the demonstration record, as it was loaded."""
     cluster.sql(_PUT_BACK, database="demo")
     return _loaded
+
+
+@pytest.fixture
+def record(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The kind of record that a hospital is opened on; its parameter."""
+    kind: str = request.param
+    if kind == "http":
+        monkeypatch.setenv("CONDOR_FHIR_BASE_URL", started_server().reset())
+        monkeypatch.setenv("CONDOR_FHIR_TOKEN", TOKEN)
+    elif kind == "postgres":
+        monkeypatch.setenv("CONDOR_FHIR_DATABASE_URL", request.getfixturevalue("demo_database"))
+    return kind

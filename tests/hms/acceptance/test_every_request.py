@@ -15,7 +15,6 @@ from condor.testing import FaultyPack, ToolFault
 from condor_hms.outbox import LogChannel, Message, NotDelivered
 from condor_hms.pack import PACK
 from tests.acceptance.test_requests import ASKS, REQUESTS, Ward
-from tests.hms.fhir_server.process import TOKEN, started_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -132,19 +131,6 @@ def open_card(run: dict[str, Any], step_id: str) -> dict[str, Any]:
 def test_every_request_has_its_story() -> None:
     """None is left out."""
     assert set(STORIES) == set(REQUESTS)
-
-
-@pytest.fixture
-def record(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The kind of record that a hospital is opened on."""
-    kind: str = request.param
-    if kind == "http":
-        monkeypatch.setenv("CONDOR_FHIR_BASE_URL", started_server().reset())
-        monkeypatch.setenv("CONDOR_FHIR_TOKEN", TOKEN)
-    elif kind == "postgres":
-        url: str = request.getfixturevalue("demo_database")
-        monkeypatch.setenv("CONDOR_FHIR_DATABASE_URL", url)
-    return kind
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -120,3 +121,21 @@ async def test_what_cannot_be_put_on_record_is_not_shown(ward: Ward, monkeypatch
         run = await said(ward, ASK, "rn-castillo")
     assert run["status"] != "succeeded"
     assert "Candesartan" not in json.dumps(run)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("record", ["http", "postgres"], indirect=True)
+@pytest.mark.usefixtures("record")
+async def test_it_is_the_same_on_every_kind_of_record(tmp_path: Path) -> None:
+    """Read, listed, closed and gone from the queue, on a FHIR server and in PostgreSQL."""
+    async with Condor(packs=[PACK], home=tmp_path, demo=True) as condor:
+        ward = Ward(condor, tmp_path)
+        run = await said(ward, ASK, "rn-castillo")
+        assert "Candesartan" in str(run["closing"]), run["closing"]
+        listed = str((await said(ward, "Show the emergency reads", "audit-reyes"))["closing"])
+        task = re.findall(r"Task/[\w-]+", listed)[0]
+        assert task in str(run["closing"])
+        closed = await said(ward, f"{task} was not justified: no such patient", "audit-reyes", "autonomous")
+        assert closed["status"] == "succeeded", closed["closing"]
+        listed = str((await said(ward, "Show the emergency reads", "audit-reyes"))["closing"])
+        assert listed == "No emergency read waits for a review."
