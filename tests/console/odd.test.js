@@ -111,12 +111,15 @@ describe("everything a card can hold", () => {
     await page.goto(`${base}/inbox/${openCard(run).suspendId}`);
     const card = page.locator("article.card.open");
     await card.getByText("the plan of this run would be changed").waitFor();
+    await card.getByRole("heading", { name: "The plan, before and after" }).waitFor();
     await (await readThrough(card)).click();
+    await page.locator("article.card.closed", { hasText: "Approved" }).waitFor();
     const rested = await ada.rest(run.runId);
     assert.equal(rested.status, "degraded");
     await page.goto(`${base}/runs/${run.runId}`);
     await page.getByText("instead of lab.read").waitFor();
     await page.locator(".timeline", { hasText: "Plan changed" }).waitFor();
+    await page.locator(".timeline li", { hasText: "Call started" }).first().getByText("Read the laboratory").waitFor();
     await page.locator(".graph-step.degraded").waitFor();
     await page.locator(".budget", { hasText: "1 of 8" }).waitFor();
     await checkAccessible(page, "a run whose plan was changed");

@@ -130,7 +130,7 @@ function Body({ card, run, planned, form }: BodyProps) {
       {form}
       {(evidence.before !== undefined || evidence.after !== undefined) && (
         <Covered>
-          <Difference before={evidence.before} after={evidence.after} />
+          <Difference before={evidence.before} after={evidence.after} title={card.origin === "plan_mutation" ? said.planDifference : said.difference} />
         </Covered>
       )}
       {card.toolInput !== undefined && !planned && (

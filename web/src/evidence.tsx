@@ -74,11 +74,12 @@ export function Alerts({ alerts }: { alerts: Alert[] }) {
 
 const MARKS = { " ": said.stays, "-": said.removed, "+": said.added };
 
-export function Difference({ before, after }: { before: Json | undefined; after: Json | undefined }) {
+/** Of the record, or of what `title` names. */
+export function Difference({ before, after, title = said.difference }: { before: Json | undefined; after: Json | undefined; title?: string }) {
   const lines = diffLines(before, after);
   let path = "";
   return (
-    <Section title={said.difference}>
+    <Section title={title}>
       {lines.length === 0 && <p className="dim">{said.nothing}</p>}
       <div className="difference">
         {lines.map((line, index) => {

@@ -12,6 +12,7 @@ import { count } from "./moments";
 import { Chip, Empty, Fault, Moment, Pairs, RunChip, Section, Seen, StepChip, Value, Waiting } from "./parts";
 import { runQuery, useToolTitles } from "./queries";
 import { save } from "./save";
+import { Timeline } from "./timeline";
 import { visibleWord } from "./visible";
 import { words } from "./words";
 import type { AuditRow, Decision, Json, RunEvent, RunSnapshot, Spent, Step } from "./wire";
@@ -140,44 +141,7 @@ function useEvents(runId: string, seq: number): RunEvent[] {
   return events;
 }
 
-// -- the timeline -------------------------------------------------------------------------------
-
-function Timeline({ run, events }: { run: RunSnapshot; events: RunEvent[] }) {
-  const called = useToolTitles();
-  const titles = new Map(run.steps.map((step) => [step.id, step.title || called(step.tool) || step.id]));
-  return (
-    <ol className="timeline">
-      {events.map((event) => (
-        <li key={event.seq} className={event.type.replace(".", "-")}>
-          <Moment at={event.at} seconds />
-          <span>
-            <strong>{said.events[event.type] ?? visibleWord(event.type)}</strong> <Told event={event} titles={titles} />
-          </span>
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-function Told({ event, titles }: { event: RunEvent; titles: Map<string, string> }) {
-  const { stepId, status, code, verb, fromTool, toTool, by, attempt, origin, limit, tool } = event;
-  const word = (fact: Json | undefined) => (typeof fact === "string" && fact !== "" ? fact : null);
-  return (
-    <>
-      {word(stepId) !== null && <Seen text={titles.get(String(stepId)) ?? String(stepId)} />}
-      {word(tool) !== null && word(tool) !== titles.get(String(stepId)) && <code className="dim"> {visibleWord(String(tool))}</code>}{" "}
-      {typeof attempt === "number" && attempt > 1 && <Chip>{said.attempt(attempt)}</Chip>}
-      {word(status) !== null &&
-        (event.type === "run.ended" ? <RunChip status={String(status)} /> : event.type === "suspension.closed" ? <Chip>{words.card.closed[String(status)] ?? String(status)}</Chip> : <StepChip status={String(status)} />)}
-      {word(verb) !== null && <> {words.plan.verbs[String(verb)] ?? visibleWord(String(verb))}</>}
-      {word(fromTool) !== null && <code> {words.plan.swap(String(fromTool), String(toTool))}</code>}
-      {word(limit) !== null && <> {said.ceilings[String(limit).replace(/_max$/, "")] ?? visibleWord(String(limit))}</>}
-      {word(origin) !== null && <span className="dim"> {words.card.origins[String(origin)] ?? visibleWord(String(origin))}</span>}
-      {word(by) !== null && <span className="dim"> {visibleWord(String(by))}</span>}
-      {word(code) !== null && <code> {visibleWord(String(code))}</code>}
-    </>
-  );
-}
+// -- steps, recovery, budget ---------------------------------------------------------------------
 
 function StepLine({ step }: { step: Step }) {
   const called = useToolTitles();
@@ -185,9 +149,9 @@ function StepLine({ step }: { step: Step }) {
     <li>
       <details className="tool-call">
         <summary>
-          <code className="dim">{visibleWord(step.id)}</code> <Seen text={step.title || called(step.tool) || step.kind || ""} /> <StepChip status={step.status} />
-          {step.attempt > 1 && <Chip>{said.attempt(step.attempt)}</Chip>}
-          {step.insteadOf !== undefined && <Chip tone="info">{said.insteadOf(visibleWord(step.insteadOf))}</Chip>}
+          <code className="dim">{visibleWord(step.id)}</code> <Seen text={step.title || called(step.tool) || step.kind || ""} /> <StepChip status={step.status} />{" "}
+          {step.attempt > 1 && <Chip>{said.attempt(step.attempt)}</Chip>}{" "}
+          {step.insteadOf !== undefined && <Chip tone="info">{said.insteadOf(visibleWord(step.insteadOf))}</Chip>}{" "}
           {step.code !== undefined && <code className="dim">{visibleWord(step.code)}</code>}
           {step.message !== undefined && (
             <span className="why">

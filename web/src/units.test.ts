@@ -7,7 +7,8 @@ import { fits } from "./inbox";
 import { liveSteps, withoutNotices } from "./message";
 import type { RunMessage } from "./chats";
 import { pieces, visible, visibleWord } from "./visible";
-import type { Card } from "./wire";
+import { titlesOf } from "./timeline";
+import type { Card, RunEvent, RunSnapshot } from "./wire";
 
 describe("hidden text", () => {
   test("every character that hides or reorders is named, all other text stays", () => {
@@ -23,6 +24,25 @@ describe("hidden text", () => {
 
   test("in a closed vocabulary look-alikes are named too", () => {
     expect(visibleWord("delеte")).toBe("del<U+0435>te");
+  });
+});
+
+describe("a run's timeline", () => {
+  test("what one tool did is not told under the name of the one that took its place", () => {
+    const told = (type: string, facts: object) => ({ type, runId: "r", seq: 1, at: "", stepId: "l", ...facts });
+    const events = [
+      told("step.started", { tool: "lab.read" }),
+      told("step.settled", { status: "failed" }),
+      told("approval.required", { tool: "lab.archive" }),
+      told("suspension.closed", { status: "approved" }),
+      told("plan.revised", { fromTool: "lab.read", toTool: "lab.archive" }),
+      told("step.started", { tool: "lab.archive" }),
+      told("step.settled", { status: "degraded" }),
+    ] as RunEvent[];
+    const run = { steps: [{ id: "l", tool: "lab.archive", title: "Read the archive" }] } as unknown as RunSnapshot;
+    expect(titlesOf(events, run, (tool) => (tool === "lab.read" ? "Read the laboratory" : tool))).toEqual([
+      "Read the laboratory", "Read the laboratory", "Read the archive", "Read the archive", "Read the laboratory", "Read the archive", "Read the archive",
+    ]);
   });
 });
 

@@ -149,6 +149,7 @@ export const words = {
     restsOn: "Rests on",
     rule: "Rule",
     difference: "The record, before and after",
+    planDifference: "The plan, before and after",
     stays: "stays",
     removed: "removed",
     added: "added",
