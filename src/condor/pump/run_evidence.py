@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from condor.core.graph import Node
-    from condor.core.policy import ToolDescriptor
     from condor.ports.store import StepRow, SuspensionRow
     from condor.pump.segment import Segment
 
@@ -81,15 +80,16 @@ def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
     result = state.payload(node.payload("result")) or {}
     tool = segment.ports.toolbox.find(node.tool) if node.kind == "tool" else None
     status = state.statuses[node.step_id]
+    effectful = tool is None or segment.ports.toolbox.is_effectful(tool)
     return StepEvidence(
         step_id=node.step_id,
         tool=node.tool,
         noun=_noun(segment, node),
-        effectful=tool is None or segment.ports.toolbox.is_effectful(tool),
+        effectful=effectful,
         status=status if status in SETTLED else _open_as(status),
         code=row.code,
         message=str(result.get("message", "")),
-        as_of=_as_of(segment, tool, result),
+        as_of="" if effectful else _as_of(segment, result),
         **(_sentence(segment, node, result.get("value")) if status in FULFILLED else {}),
         no_stand_in=_no_stand_in(segment, node, row, cards) if status is StepStatus.FAILED else "",
         declined_by=decided_by(state, denial).name if denial is not None else "",
@@ -103,9 +103,9 @@ def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
     )
 
 
-def _as_of(segment: Segment, tool: ToolDescriptor | None, result: Mapping[str, Any]) -> str:
-    """When a read was made that the run has waited over since; empty where it is fresh."""
-    if tool is None or segment.ports.toolbox.is_effectful(tool) or "at" not in result:
+def _as_of(segment: Segment, result: Mapping[str, Any]) -> str:
+    """When something was read that the run has waited over since; empty where it is fresh."""
+    if "at" not in result:
         return ""
     read_at = datetime.datetime.fromisoformat(str(result["at"]))
     if (segment.ports.clock.now() - read_at).total_seconds() < _FRESH_S:
