@@ -477,7 +477,7 @@ async def test_denying_an_edit_skips_the_edit(tmp_path: Path) -> None:
         assert statuses(end) == {"r": "failed", "t": "skipped", "u": "succeeded"}
         events = await desk.events(end["runId"])
         assert (end["status"], revised(events)) == ("degraded", [])
-        assert pruned(events) == [("r", "skip.no-way", ["t"])]
+        assert pruned(events) == [("r", "skip.declined", ["t"])]
         said = "one.read” failed: 503. Bob Ode did not let “two.read” stand in for it: two.read is a copy."
         assert said in end["closing"]
         assert end["steps"][0]["code"] == "unavailable"

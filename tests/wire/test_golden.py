@@ -91,7 +91,7 @@ def told(path: str, kind: str) -> list[Any]:
     [
         ("streams/substituted.json", [("retry-with-different-tool", "re-scope.equal", 2)]),
         ("streams/plan-asked.json", [("retry-with-different-tool", "end.supervised", 2)]),
-        ("streams/plan-kept.json", [("skip-remaining", "skip.no-way", 1)]),
+        ("streams/plan-kept.json", [("skip-remaining", "skip.declined", 1)]),
         ("streams/failed-read.json", [("skip-remaining", "skip.no-way", 1)]),
         (
             "streams/breaker.json",

@@ -68,7 +68,8 @@ def _indented(what: RenderableType) -> RenderableType:
 def _told(one: Mapping[str, Any]) -> Text:
     """``retry-with-different-tool: labs.search → labs.report.search (a last step failed, …; end.equal)``."""
     text = said(f"{one['verb']}{_what(one)}")
-    text.append_text(said(f" ({one['why'] or one['decision']}; {one['rule']})", "dim"))
+    stricter = f"; the second look made it stricter than {one['ruleVerb']}" if one.get("ruleVerb") else ""
+    text.append_text(said(f" ({one['why'] or one['decision']}; {one['rule']}{stricter})", "dim"))
     return text
 
 

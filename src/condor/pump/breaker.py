@@ -31,7 +31,9 @@ def charged(segment: Segment, charge: Charge) -> Staging | None:
 
 
 def open_breaker(segment: Segment, stop: BreakerStop, step_id: str | None = None) -> None:
-    """Stop the run for what it has spent: in the ledger, in the log and in the audit; then it closes."""
+    """Stop the run for what it has spent: in the ledger, in the log and in the audit, once; it closes."""
+    if segment.state.ledger.stop is not None:
+        return
     segment.state.open_breaker(stop)
     segment.payload(LEDGER, segment.state.ledger.to_json())
     told: Mapping[str, object] = stop.to_json()
@@ -59,11 +61,15 @@ def pay(segment: Segment, charge: Charge, *, succeeded: bool = False) -> Breaker
     after = segment.state.ledger.charge(
         charge, worked_s=worked_s(segment), any_succeeded=succeeded or any_succeeded(segment)
     )
-    if isinstance(after, BreakerStop):
+    if not isinstance(after, BreakerStop):
+        segment.state.ledger = after
+    elif segment.state.ledger.stop is None:
         return after
-    segment.state.ledger = after
-    segment.payload(LEDGER, after.to_json())
-    return None
+    else:
+        # Spent by a leaf that was at work when another opened the breaker.
+        segment.state.note_overspending(charge)
+    segment.payload(LEDGER, segment.state.ledger.to_json())
+    return segment.state.ledger.stop
 
 
 def stop_if_out_of_time(segment: Segment) -> None:

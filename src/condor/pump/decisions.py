@@ -17,7 +17,7 @@ from condor.core.recovery import (
     decide_plan_mutation,
     evaluate_plan_mutation_gate,
 )
-from condor.core.run import EventKind
+from condor.core.run import SYSTEM, EventKind
 from condor.core.suspend import Origin
 from condor.pump.call import is_supervised_run
 from condor.pump.segment import entry
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from condor.core.recovery import CallFacts, GateRule, PlanMutationDecision
     from condor.core.recovery.substitution import Refusal
     from condor.pump.segment import Segment
+    from condor.pump.staging import Staging
 
 
 def keep_decision(
@@ -63,22 +64,36 @@ def keep_decision(
         kept["toTool"] = candidate.tool
     if stop:
         kept["stop"] = stop
+    elif verb is not rule.verb:
+        kept["ruleVerb"] = rule.verb
     if refused:
         kept["refused"] = [{"tool": tool, "because": because} for tool, because in refused]
     segment.payload(decision_payload(node.step_id, attempt), kept)
-    if verb is GateVerb.NONE:
-        segment.audit(
-            entry(
-                segment,
-                "plan-kept",
-                step_id=node.step_id,
-                approval_id=node.step_id,
-                reason_code=f"{decision.kind}:{verb}",
-                rule_id=rule.rule_id,
-                origin=Origin.PLAN_MUTATION,
-                tool=node.tool or None,
-            )
-        )
+
+
+def audit_plan_kept(
+    segment: Segment,
+    node: Node,
+    decision: PlanMutationDecision,
+    rule: GateRule,
+    verb: GateVerb,
+    into: Staging | None = None,
+) -> None:
+    """Stage the audit row of a decision that edits nothing, after the one of the attempt that it is about."""
+    segment.audit(
+        entry(
+            segment,
+            "plan-kept",
+            step_id=node.step_id,
+            approval_id=node.step_id,
+            reason_code=f"{decision.kind}:{verb}",
+            rule_id=rule.rule_id,
+            origin=Origin.PLAN_MUTATION,
+            tool=node.tool or None,
+            actor=SYSTEM.id,
+        ),
+        into,
+    )
 
 
 def prune(segment: Segment, blocked: Sequence[tuple[Node, StepId]]) -> None:
@@ -123,6 +138,7 @@ def _tell_pruned(segment: Segment, root: StepId, tail: Sequence[StepId]) -> None
             rule_id=rule_id,
             origin=Origin.PLAN_MUTATION,
             tool=state.node(root).tool or None,
+            actor=SYSTEM.id,
         )
     )
     # A tail may go in two pieces: the second waited for something that was still at work.
@@ -154,4 +170,4 @@ def _why_pruned(segment: Segment, root: StepId) -> tuple[str, str]:
     return decision.kind, evaluate_plan_mutation_gate(decision, evidence).rule_id
 
 
-__all__ = ["keep_decision", "prune"]
+__all__ = ["audit_plan_kept", "keep_decision", "prune"]

@@ -29,7 +29,7 @@ from condor.core.outcome import (
 from condor.core.run import EventKind
 from condor.pump.call import call_of, given_approval, invocation_of, what_came_of_it
 from condor.pump.effects import resume_effect, run_effect
-from condor.pump.recovery import Audit, conclude, take_up
+from condor.pump.recovery import conclude, take_up
 from condor.pump.regeneration import regenerated
 from condor.pump.retries import may_try_again
 from condor.pump.segment import LookAgain, Segment, entry
@@ -37,6 +37,7 @@ from condor.pump.segment import LookAgain, Segment, entry
 if TYPE_CHECKING:
     from condor.core.graph import Node
     from condor.core.suspend import CardEvidence
+    from condor.pump.plan_edit import Audit
     from condor.pump.staging import Staging
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from condor.core.compiler.leaves import Suspend
+from condor.core.ids import digest_of
 from condor.core.outcome import StepOutcome, StepStatus
 from condor.core.recovery import GateVerb
 from condor.core.recovery.substitution import fidelity_of
@@ -17,7 +18,7 @@ from condor.pump.call import who_may_answer_for
 
 if TYPE_CHECKING:
     from condor.core.compiler.leaves.tool_call import ToolCallInput
-    from condor.core.graph import CompiledGraph, Node
+    from condor.core.graph import Node
     from condor.core.ids import Digest, Json, StepId
     from condor.core.recovery import CallFacts, GateRule
     from condor.ports.store import SuspensionRow
@@ -27,14 +28,25 @@ if TYPE_CHECKING:
 _VERB = GateVerb.RETRY_WITH_DIFFERENT_TOOL
 
 
-def edit_contract(graph: CompiledGraph, node: Node, to_tool: str) -> Digest:
-    """What a person agrees to: this edit of this revision."""
+def edit_contract(segment: Segment, node: Node, candidate: CallFacts) -> Digest:
+    """What a person agrees to: this edit of this revision, to this call of this tool."""
+    graph, tool = segment.state.graph, segment.ports.toolbox.find(candidate.tool)
+    # INVARIANT: a leaf is a node of the compiled graph.
+    assert graph is not None, "an edit without a graph"
     return plan_mutation_contract(
         verb=_VERB,
         coordinate=node.coordinate,
         from_tool=node.tool,
-        to_tool=to_tool,
+        to_tool=candidate.tool,
         graph_revision=graph.revision,
+        call=digest_of(
+            [
+                tool.digest if tool is not None else "",
+                candidate.args,
+                fidelity_of(candidate),
+                candidate.effective_tier,
+            ]
+        ),
     )
 
 
@@ -60,10 +72,11 @@ def ask_first(
             step_id=node.step_id,
             reason=ReasonCode.APPROVAL,
             origin=Origin.PLAN_MUTATION,
-            contract_hash=edit_contract(graph, node, candidate.tool),
+            contract_hash=edit_contract(segment, node, candidate),
             tool=candidate.tool,
             args=candidate.args,
             hitl_tier=candidate.declared_tier,
+            gate_rule=rule.rule_id,
             resume_schema=resume_schema(ReasonCode.APPROVAL),
             headline=f"Change the plan: “{new}” instead of “{old}”",
             message=f"“{old}” did not do it: {said}. May “{new}” be asked instead?",

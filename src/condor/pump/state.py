@@ -14,7 +14,13 @@ from condor.core.graph import CompiledGraph, Progress
 from condor.core.ids import Digest
 from condor.core.outcome import StepStatus
 from condor.core.plan.revision import latest_graph
-from condor.core.recovery import DEFAULT_LIMITS, BreakerStop, CircuitBreakerLedger, ledger_from_json
+from condor.core.recovery import (
+    DEFAULT_LIMITS,
+    BreakerStop,
+    Charge,
+    CircuitBreakerLedger,
+    ledger_from_json,
+)
 from condor.core.run import SYSTEM, Principal, RunStatus
 from condor.core.suspend import ReasonCode
 from condor.ports.encoding import decode, encode
@@ -160,6 +166,12 @@ class RunState:
         """The run is over as far as recovery is concerned: what is in flight finishes, then it closes."""
         self.ledger = self.ledger.tripped(stop)
         self.halt = self.halt or _breaker_halt(self.ledger.stop)
+
+    def note_overspending(self, charge: Charge) -> None:
+        """Something was spent although the breaker is open: the stop says all that is gone."""
+        self.ledger = self.ledger.overspent(charge)
+        if self.halt is not None and self.halt["cause"] == "breaker":
+            self.halt = _breaker_halt(self.ledger.stop)
 
     def put_step(self, row: StepRow) -> None:
         """Take a step row."""

@@ -182,7 +182,7 @@ def _record(segment: Segment, request: SuspendRequest, row: SuspensionRow, moves
             hitl_tier=request.hitl_tier,
             effective_tier=verdict.effective_tier if verdict else None,
             promotions=verdict.promotions if verdict else (),
-            rule_id=verdict.rule_id if verdict else None,
+            rule_id=verdict.rule_id if verdict else request.gate_rule or None,
             contract_hash=row.contract_hash,
         ),
         moves,

@@ -203,6 +203,13 @@ def _recovery(stored: Shown) -> list[Json]:
     """Every decision about the plan but "go on", by step and attempt, each with the rule that spoke."""
     found = [_payload(stored.payloads, key) for key in stored.payloads if key.startswith("decision:")]
     kept = [one for one in found if isinstance(one, dict) and {"stepId", "attempt", "rule"} <= one.keys()]
+    # A tail that was taken out tells more than the decision to take it.
+    tails = {(one["stepId"], one["attempt"]) for one in kept if "skips" in one}
+    kept = [
+        one
+        for one in kept
+        if "skips" in one or one["verb"] != "skip-remaining" or (one["stepId"], one["attempt"]) not in tails
+    ]
     kept.sort(key=lambda one: (one["stepId"], one["attempt"], "skips" in one))
     return [{**decision, "why": _WHYS.get(decision["rule"], "")} for decision in kept]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -91,6 +92,15 @@ def test_under_supervision_every_edit_parks_first(evidence: PlanMutationEvidence
 
 
 @given(evidences)
+def test_never_around_a_human_s_no(evidence: PlanMutationEvidence) -> None:
+    """Of a declined edit nothing is left: no edit, no second question."""
+    declined = replace(evidence, declined=True, breaker_open=False)
+    rule = evaluate_plan_mutation_gate(decide_plan_mutation(declined), declined)
+    assert rule.rule_id in {"skip.declined", "end.declined"}
+    assert rule.verb in {GateVerb.NONE, GateVerb.SKIP_REMAINING}
+
+
+@given(evidences)
 def test_a_replan_is_counted_whatever_comes_of_it(evidence: PlanMutationEvidence) -> None:
     """A tool that asks for another way is charged, also where there is none."""
     rule = evaluate_plan_mutation_gate(decide_plan_mutation(evidence), evidence)
@@ -105,15 +115,16 @@ def test_every_rule_is_named_once_and_can_fire() -> None:
     assert {"replan.of-fulfilled", "re-scope.degraded", "end.degraded"} == AMBIGUOUS_RULES
     fired = set()
     for status in StepStatus:
-        for bits in range(16):
+        for bits in range(32):
             for way in ("none", "same", "degraded", "equal"):
-                flags = [bool(bits >> bit & 1) for bit in range(4)]
+                flags = [bool(bits >> bit & 1) for bit in range(5)]
                 evidence = PlanMutationEvidence(
                     status=status,
                     terminal=flags[0],
                     supervised=flags[1],
                     needs_replan=flags[2],
                     breaker_open=flags[3],
+                    declined=flags[4],
                     way=way,
                 )
                 fired.add(evaluate_plan_mutation_gate(decide_plan_mutation(evidence), evidence).rule_id)

@@ -28,6 +28,8 @@ class PlanMutationEvidence:
     needs_replan: bool = False
     #: The circuit breaker has opened.
     breaker_open: bool = False
+    #: A person was asked about the edit and said no.
+    declined: bool = False
     way: Way = "none"
 
     @property

@@ -44,6 +44,7 @@ class GateRule:
     needs_replan: bool | None = None
     fulfilled: bool | None = None
     supervised: bool | None = None
+    declined: bool | None = None
     ways: frozenset[Way] | None = None
     verb: GateVerb
     #: The pass is a replan, whether or not it finds anything.
@@ -65,6 +66,19 @@ GATE_RULES: tuple[GateRule, ...] = (
         kinds=frozenset({"stop"}),
         verb=GateVerb.HALT,
         why="the circuit breaker has opened",
+    ),
+    GateRule(
+        rule_id="skip.declined",
+        kinds=_FAILED_ON_THE_WAY,
+        declined=True,
+        verb=GateVerb.SKIP_REMAINING,
+        why="a step that others wait for failed, and a person declined that another tool does it",
+    ),
+    GateRule(
+        rule_id="end.declined",
+        declined=True,
+        verb=GateVerb.NONE,
+        why="a person declined that another tool does it",
     ),
     GateRule(
         rule_id="replan.no-way",
@@ -188,6 +202,7 @@ def _matches(rule: GateRule, decision: PlanMutationDecision, evidence: PlanMutat
         and rule.needs_replan in (None, evidence.needs_replan)
         and rule.fulfilled in (None, evidence.fulfilled)
         and rule.supervised in (None, evidence.supervised)
+        and rule.declined in (None, evidence.declined)
         and (rule.ways is None or evidence.way in rule.ways)
     )
 

@@ -145,6 +145,13 @@ class CircuitBreakerLedger:
         """The ledger with its breaker open; the first stop stays."""
         return self if self.stop is not None else replace(self, stop=stop)
 
+    def overspent(self, charge: Charge) -> CircuitBreakerLedger:
+        """The ledger after something was spent with its breaker open; the stop tells what is gone in all."""
+        gone = {"tokens_max": charge.tokens, "cost_usd_max": charge.cost_usd}
+        if self.stop is None or not gone.get(self.stop.limit):
+            return self
+        return replace(self, stop=replace(self.stop, used=self.stop.used + gone[self.stop.limit]))
+
     def settled(self, step: str) -> CircuitBreakerLedger:
         """The ledger without a step that never runs again."""
         if step not in self.steps:

@@ -55,9 +55,13 @@ def approval_step_contract(*, step_id: str, title: str, body: str) -> Digest:
 
 
 def plan_mutation_contract(
-    *, verb: str, coordinate: int, from_tool: str, to_tool: str, graph_revision: int
+    *, verb: str, coordinate: int, from_tool: str, to_tool: str, graph_revision: int, call: Digest
 ) -> Digest:
-    """The contract of one edit of the compiled graph. It never satisfies the tool policy."""
+    """The contract of one edit of the compiled graph. It never satisfies the tool policy.
+
+    Args:
+        call: of what the other tool would be called with, as the card shows it.
+    """
     return digest_of(
         {
             "planMutation": verb,
@@ -65,6 +69,7 @@ def plan_mutation_contract(
             "fromTool": from_tool,
             "toTool": to_tool,
             "graphRevision": graph_revision,
+            "call": call,
         }
     )
 

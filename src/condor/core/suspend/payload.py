@@ -31,6 +31,8 @@ class SuspendRequest:
     args: Mapping[str, Json] = field(default_factory=dict)
     #: The verdict that gated; None where the policy did not.
     verdict: PolicyVerdict | None = None
+    #: The rule of recovery's gate that asked; empty where the policy did, or nobody.
+    gate_rule: str = ""
     #: As declared, beside the effective tier of the verdict.
     hitl_tier: str | None = None
     #: What the answer must look like.

@@ -33,7 +33,7 @@ from condor.ports.store import Conflict, Decide, StoredRun, SuspensionRow, Suspe
 from condor.pump.call import call_of, changes_of, decided_by
 from condor.pump.phases.fail import readable
 from condor.pump.phases.halt import expire, halt_run
-from condor.pump.plan_mutation_card import edit_contract, left_as
+from condor.pump.plan_edit import decline_edit, edit_drift
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment, entry
 from condor.pump.staging import Staging
 from condor.pump.state import RunState, StateUnreadable
@@ -275,7 +275,7 @@ async def _decide(segment: Segment, row: SuspensionRow, given: Answer, principal
     ports.faults("answer.checked")
     if decision == "denied":
         aborts = row.origin != Origin.PLAN_MUTATION and _deny_aborts(segment, row)
-        _settle_denied(segment, row)
+        _settle_denied(segment, row, moves)
         if aborts:
             halt = {"cause": "denied", "by": principal.to_json(), "stepId": row.step_id}
             await halt_run(segment, halt, moves)
@@ -294,7 +294,7 @@ def _status(given: Answer) -> SuspensionStatus:
 def drift_of(segment: Segment, row: SuspensionRow) -> str | None:
     """Why the card is no longer what would run; None when it is. Record drift shows at execution."""
     if row.origin == Origin.PLAN_MUTATION:
-        return _edit_drift(segment.state, row)
+        return edit_drift(segment, row)
     if row.origin != Origin.TOOL_POLICY:
         return None
     tool = segment.ports.toolbox.find(row.tool)
@@ -309,15 +309,6 @@ def drift_of(segment: Segment, row: SuspensionRow) -> str | None:
     if facts["descriptor"] != tool.digest:
         return f"the descriptor of {tool.name} has changed since the card was shown"
     return "the policy or the call has changed since the card was shown"
-
-
-def _edit_drift(state: RunState, row: SuspensionRow) -> str | None:
-    """Why an edit of the plan is no longer the one that was shown."""
-    # INVARIANT: a run with cards has a graph.
-    assert state.graph is not None, "a card without a graph"
-    if edit_contract(state.graph, state.node(row.step_id), row.tool) == row.contract_hash:
-        return None
-    return "the plan has been edited since the card was shown"
 
 
 def _word_of(given: Answer, status: SuspensionStatus) -> Decision:
@@ -368,10 +359,12 @@ def _deny_aborts(segment: Segment, row: SuspensionRow) -> bool:
     return tool is None or tool.on_deny == "abort"
 
 
-def _settle_denied(segment: Segment, row: SuspensionRow) -> None:
+def _settle_denied(segment: Segment, row: SuspensionRow, moves: Staging) -> None:
     """The call is not made; a denied edit of the plan leaves its step as it had ended."""
-    held = left_as(segment.state, row.step_id) if row.origin == Origin.PLAN_MUTATION else None
-    segment.settle(row.step_id, held or skipped("denied", ""))
+    if row.origin == Origin.PLAN_MUTATION:
+        decline_edit(segment, row, moves)
+    else:
+        segment.settle(row.step_id, skipped("denied", ""))
 
 
 def _reopen(segment: Segment, row: SuspensionRow, given: Answer) -> None:
