@@ -103,7 +103,7 @@ DOUBT: list[tuple[str, object, str, str, bool]] = [
     ("an error without its parent", Bare(), "tool_error", "bare", False),
     ("any other exception", ValueError("bad"), "tool_raised", "ValueError: bad", False),
     ("an exception without words", Silent(), "tool_raised", "Silent: (it cannot say what)", False),
-    ("a cancellation", asyncio.CancelledError(), "tool_raised", "CancelledError: ", False),
+    ("a cancellation", asyncio.CancelledError(), "tool_raised", "CancelledError", False),
     ("an exit", SystemExit(1), "tool_raised", "SystemExit: 1", False),
     (
         "a group, even of proven absences",

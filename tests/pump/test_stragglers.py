@@ -13,7 +13,7 @@ import pytest
 
 from condor import HitlTier, PolicyClass, Reconciled, ToolContext, ToolDescriptor, tool
 from condor.ports import deadline
-from condor.ports.deadline import EscapedCancellation, Stragglers
+from condor.ports.deadline import EscapedCancellation, EscapedExit, OutOfTime, Stragglers
 from condor.pump import recovery, retries
 from condor.pump.phases import plan as planning
 from tests.pump.desk import call, open_desk
@@ -192,12 +192,17 @@ async def test_the_caller_is_cancelled_beside_stubborn_work() -> None:
 
     for how, seen in (
         (ValueError("x"), ValueError),
-        (SystemExit(1), SystemExit),
+        (SystemExit(1), EscapedExit),
+        (KeyboardInterrupt(), EscapedExit),
+        (GeneratorExit(), EscapedExit),
+        (BaseExceptionGroup("x", [SystemExit()]), EscapedExit),
+        (StopAsyncIteration(), StopAsyncIteration),
         (asyncio.CancelledError(), EscapedCancellation),
         (TimeoutError(), TimeoutError),
     ):
-        with pytest.raises(seen):
+        with pytest.raises(seen) as ended:
             await stragglers.within(ends(how), 60, "work")
+        assert not isinstance(ended.value, OutOfTime)
     assert await stragglers.within(asyncio.sleep(0, "done"), 60, "work") == "done"
 
 

@@ -148,9 +148,12 @@ def _of_error(error: BaseException | TimedOut, *, effectful: bool) -> StepOutcom
         case ToolError():
             code, message, may_retry = _code_of(error), _said_by(error), _may_retry(error)
         case TimedOut(seconds=seconds):
-            code, message, may_retry = "timeout", f"no answer within {seconds:g} s", True
+            code, message, may_retry = "timeout", f"no answer within {_seconds(seconds)} s", True
+        case TimeoutError():
+            # What it waited for gave no answer; that may pass.
+            code, message, may_retry = "timeout", f"it raised {words_of(error)}", True
         case _:
-            code, message, may_retry = "tool_raised", f"{type(error).__name__}: {_said_by(error)}", False
+            code, message, may_retry = "tool_raised", words_of(error), False
     if effectful:
         return unknown(code, message)
     return failed(code, message, may_retry=may_retry)
@@ -166,11 +169,22 @@ def _may_retry(error: ToolError) -> bool:
     return getattr(error, "may_retry", False) is True
 
 
+def words_of(error: BaseException) -> str:
+    """An exception in words: its name, and what it says if it says anything."""
+    said = _said_by(error)
+    return f"{type(error).__name__}: {said}" if said.strip() else type(error).__name__
+
+
+def _seconds(seconds: float) -> str:
+    """As people read them: ``30``, ``2.5``, ``0.97``."""
+    return f"{seconds:.3g}" if seconds < 1_000 else f"{seconds:.0f}"
+
+
 def _said_by(error: object) -> str:
     """What an exception says, cut, and without characters that cannot be stored."""
     try:
         text = str(error)
-    except Exception:  # noqa: BLE001 - what throws while it is looked at is no JSON
+    except BaseException:  # noqa: BLE001 - what throws while it is looked at says nothing
         text = "(it cannot say what)"
     return text[:_SAID_CHARS_MAX].encode("utf-8", "replace").decode()
 
@@ -274,4 +288,5 @@ __all__ = [
     "run_end",
     "skipped",
     "unknown",
+    "words_of",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
@@ -33,6 +34,13 @@ class Invocation:
     key: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     answers: Mapping[str, Json] = field(default_factory=dict)
+    #: Seconds that its run may still be worked on.
+    left_s: float = math.inf
+
+    @property
+    def seconds(self) -> float:
+        """What the call has: the tool's time, or what is left of the run's."""
+        return min(self.tool.timeout_s, self.left_s)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -294,6 +294,6 @@ def _derived(given: ToolCallInput, tool: ToolDescriptor) -> tuple[Mapping[str, J
         return kept, any(not is_missing(value) for name, value in given.args.items() if name not in kept)
     try:
         derived = tool.alias_args(given.tool.name, dict(given.args))
-    except Exception:  # noqa: BLE001 - a hook of a tool author; what it cannot derive is not derived
+    except BaseException:  # noqa: BLE001 - a hook of a tool author; what it cannot derive is not derived
         return None, False
     return (derived, False) if isinstance(derived, Mapping) and is_json(derived) else (None, False)

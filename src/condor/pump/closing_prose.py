@@ -18,6 +18,7 @@ from condor.core.recovery import Charge
 from condor.core.run import EventKind, RunStatus
 from condor.core.values import dataclass
 from condor.ports.closing_writer import ClosingDelta, ClosingRequest
+from condor.ports.deadline import EscapedExit, contained
 from condor.ports.messages import TextCut
 from condor.pump.breaker import charged
 
@@ -100,10 +101,9 @@ class _Telling:
     async def tell(self, writer: ClosingWriter, request: ClosingRequest) -> Prose:
         """Everything the writer says, stored as it comes; then the prose as a whole."""
         until = self._clock.monotonic() + WRITING_S_MAX
-        written = writer.write(request)
-        whole = False
+        written, whole = self._begun(writer, request), False
         try:
-            while not await self._is_unwanted():
+            while written is not None and not await self._is_unwanted():
                 delta = await self._next(written, until)
                 if delta is None:
                     whole = True
@@ -117,12 +117,19 @@ class _Telling:
             close = getattr(written, "aclose", None)
             if close is not None:
                 with contextlib.suppress(Exception):  # what it does on its way out is its own
-                    await close()
+                    await contained(close())
         rest, goes_on = self._processed(None)
         await self._put(rest, ends=True)
         whole = whole and goes_on
         self._segment.payload("prose", {"whole": whole})
         return Prose(text="".join(self._parts), whole=whole)
+
+    def _begun(self, writer: ClosingWriter, request: ClosingRequest) -> AsyncIterator[ClosingDelta] | None:
+        try:
+            return writer.write(request)
+        except BaseException as fault:  # noqa: BLE001 - a writer costs the run nothing but its prose
+            _log.warning("the closing writer raised %s; the composed closing follows", type(fault).__name__)
+            return None
 
     async def _is_unwanted(self) -> bool:
         """Whether the run was stopped meanwhile, or the text is as long as one may be."""
@@ -132,13 +139,16 @@ class _Telling:
 
     async def _next(self, written: AsyncIterator[ClosingDelta], until: float) -> ClosingDelta | str | None:
         """The next part; None at the writer's own end, a word where something else ended it."""
+        time_left = asyncio.timeout(max(0.0, until - self._clock.monotonic()))
         try:
-            async with asyncio.timeout(max(0.0, until - self._clock.monotonic())):
-                return await anext(written)
+            async with time_left:
+                return await contained(anext(written))
         except StopAsyncIteration:
             return None
         except TimeoutError:
-            why = f"took longer than {WRITING_S_MAX:g} s"
+            why = f"took longer than {WRITING_S_MAX:g} s" if time_left.expired() else "raised TimeoutError"
+        except EscapedExit as fault:
+            why = f"raised {type(fault.raised).__name__}"
         except Exception as fault:  # noqa: BLE001 - a writer costs the run nothing but its prose
             why = f"raised {type(fault).__name__}"
         _log.warning("the closing writer %s; the composed closing follows", why)
@@ -165,7 +175,7 @@ class _Telling:
         except TextCut as cut:
             _log.warning("a closing text was cut: %s", cut)
             return list(cut.parts), False
-        except Exception as fault:  # noqa: BLE001 - what could not be looked at is not told
+        except BaseException as fault:  # noqa: BLE001 - what could not be looked at is not told
             _log.warning("an output processor raised %s; the composed closing follows", type(fault).__name__)
             self._segment.ports.count("output_processor")
             self._processors = None

@@ -56,7 +56,7 @@ def present(
         shown_bytes_max=SHOWN_BYTES_MAX,
     )
 
-    def failed(name: str, fault: Exception) -> None:
+    def failed(name: str, fault: BaseException) -> None:
         _log.warning("post-tool processor %s raised %s; passed over", name, type(fault).__name__)
         count(f"post_tool.{name}")
 

@@ -21,7 +21,7 @@ from condor.core.recovery import Charge
 from condor.core.recovery.limits import WRITE_INPUT_REGENERATIONS_MAX
 from condor.core.run import EventKind
 from condor.core.suspend import Origin, ReasonCode
-from condor.ports.deadline import Stragglers
+from condor.ports.deadline import Stragglers, called
 from condor.ports.model import InputRequest
 from condor.pump.breaker import open_breaker, pay
 from condor.pump.call import call_of
@@ -123,7 +123,8 @@ async def _said(
     )
     about = f"the regenerator for {segment.state.run_id}/{node.step_id}"
     try:
-        said = await _STRAGGLERS.within(regenerator.regenerate(request), REGENERATE_S_MAX, about)
+        work = called(regenerator.regenerate, request)
+        said = await _STRAGGLERS.within(work, REGENERATE_S_MAX, about)
         return said.args, Charge(step=node.step_id, tokens=said.tokens, cost_usd=said.cost_usd)
     except Exception as fault:  # noqa: BLE001 - whatever a model does, a person is asked
         # Its text may quote the record.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 from condor.core.errors import RefusedInput, ToolError, show
 from condor.core.outcome import ToolResult
+from condor.ports.deadline import OutOfTime
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
@@ -85,10 +86,10 @@ def faulty(
                     wanted.said, retryable=wanted.kind == "fail", effect="none", code="unavailable"
                 )
             case "timeout-before":
-                raise TimeoutError
+                raise OutOfTime
             case "timeout-after":
                 await function(ctx, **args)
-                raise TimeoutError
+                raise OutOfTime
             case "hang":
                 await asyncio.Event().wait()
                 return None

@@ -6,7 +6,6 @@ author cannot forget it either way (mission: ``MutateRequiresHitlTier``).
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import types
 import typing
@@ -15,6 +14,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 from condor.core.errors import RegistrationRefused
 from condor.core.policy import ArgSpec, Effect, HitlTier, PolicyClass, ToolDescriptor
+from condor.ports.threads import in_thread
 
 if typing.TYPE_CHECKING:
     from condor.core.ids import Json
@@ -48,8 +48,8 @@ class ToolOptions(TypedDict, total=False):
     returns: Mapping[str, str]
     effect_of: Callable[[Mapping[str, Json]], tuple[Effect, ...]] | None
     report: Callable[[Mapping[str, Json], Json], str] | None
-    preview: Callable[..., Awaitable[object]] | None
-    reconcile: Callable[..., Awaitable[object]] | None
+    preview: Callable[..., object] | None
+    reconcile: Callable[..., object] | None
 
 
 @overload
@@ -96,6 +96,9 @@ def tool(
             words = given.get(key, ())
             # A bare string is handed on as it is, to be refused rather than taken for its letters.
             given[key] = words if isinstance(words, str) else frozenset(words)
+        for hook in ("preview", "reconcile"):
+            if given.get(hook) is not None:
+                given[hook] = _as_async(given[hook])
         given.setdefault("title", name)
         given.setdefault("description", inspect.getdoc(function) or "")
         return ToolDescriptor(
@@ -111,14 +114,16 @@ def tool(
 
 
 def _as_async(function: Function) -> Callable[..., Awaitable[object]]:
-    """An async function as it is; a plain one in a thread, so that it cannot hold up the loop."""
+    """An async function as it is; a plain one in a thread of its own, so that it cannot hold up the loop."""
     if inspect.iscoroutinefunction(function):
         return function
 
-    async def in_thread(*args: object, **kwargs: object) -> object:
-        return await asyncio.to_thread(function, *args, **kwargs)
+    async def plain(*args: object, **kwargs: object) -> object:
+        returned = await in_thread(function, *args, **kwargs)
+        # A plain function may hand on an async one.
+        return await returned if inspect.isawaitable(returned) else returned
 
-    return in_thread
+    return plain
 
 
 _ARG_TYPES: dict[object, ArgType] = {

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from condor.core.compiler import CardTools
 from condor.core.errors import ToolError
 from condor.core.observers.processors.cards import card_tools, pin_tools
-from condor.core.outcome import InputField, TimedOut, is_json
+from condor.core.outcome import InputField, TimedOut, is_json, words_of
 from condor.core.policy import PolicyClass, ToolDescriptor
 from condor.core.suspend import CardEvidence
-from condor.ports.deadline import Stragglers
+from condor.ports.deadline import EscapedExit, OutOfTime, Stragglers, called
 from condor.ports.faults import Faults, no_faults
 from condor.ports.tools import Invocation, ReconcileAnswer
 from condor.tools.context import Reconciled, ToolContext
@@ -111,10 +111,10 @@ class LocalToolbox:
         if call.key and _about(call) in self._stragglers:
             # The same effect twice at once is more than an idempotent tool promises to take.
             _log.warning("%s was abandoned and still runs: it is not entered again", _about(call))
-            return TimedOut(seconds=call.tool.timeout_s)
+            return TimedOut(seconds=call.seconds)
         returned = await self._guarded(call, function)
         if isinstance(returned, TimedOut):
-            _log.warning("tool %s gave no answer within %g s", call.tool.name, call.tool.timeout_s)
+            _log.warning("tool %s gave no answer within %g s", call.tool.name, call.seconds)
         elif isinstance(returned, BaseException) and not isinstance(returned, ToolError):
             _log.warning("tool %s raised %s", call.tool.name, type(returned).__name__)
         return returned
@@ -125,12 +125,13 @@ class LocalToolbox:
         It gets its own copy of the arguments: what it does to them changes nothing of what was approved.
         """
         try:
-            work = function(self._context(call), **_own(call.args))
-            return await self._stragglers.within(work, call.tool.timeout_s, _about(call))
-        except TimeoutError:
-            # Its own TimeoutError means the same: it does not know what came of its call.
-            return TimedOut(seconds=call.tool.timeout_s)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - every way it can fail is an outcome
+            work = called(function, self._context(call), **_own(call.args))
+            return await self._stragglers.within(work, call.seconds, _about(call))
+        except OutOfTime:
+            return TimedOut(seconds=call.seconds)
+        except EscapedExit as escaped:
+            return escaped.raised
+        except Exception as error:  # noqa: BLE001 - every way it can fail is an outcome
             return error
 
     async def preview(self, call: Invocation) -> CardEvidence:
@@ -145,7 +146,7 @@ class LocalToolbox:
             case TimedOut(seconds=seconds):
                 why = f"no answer within {seconds:g} s"
             case BaseException():
-                why = f"{type(evidence).__name__}: {_said_by(evidence)}"
+                why = words_of(evidence)
             case CardEvidence() if _can_be_shown(evidence):
                 return evidence
             case _:
@@ -181,7 +182,7 @@ class LocalToolbox:
             idempotency_key=call.key,
             record_versions=dict(call.versions),
             answers=_own(call.answers),
-            deadline=self._clock.monotonic() + call.tool.timeout_s,
+            deadline=self._clock.monotonic() + call.seconds,
             now=self._clock.now(),
             today=self.today,
             faults=self._faults,
@@ -218,10 +219,3 @@ def _own_part(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_own_part(item) for item in value]
     return value
-
-
-def _said_by(error: BaseException) -> str:
-    try:
-        return str(error)
-    except Exception:  # noqa: BLE001 - an exception of a tool author whose own message throws
-        return "(it cannot say what)"

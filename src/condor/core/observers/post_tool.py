@@ -69,7 +69,7 @@ def run_post_tool_stage(
     value: Json,
     context: PostToolContext,
     processors: Sequence[PostToolProcessor],
-    failed: Callable[[str, Exception], None],
+    failed: Callable[[str, BaseException], None],
 ) -> ToolOutput:
     """Every processor in its order; one that throws, or returns no output, is passed over.
 
@@ -83,7 +83,7 @@ def run_post_tool_stage(
             if not processor.applies(context):
                 continue
             shaped = _checked(processor.process(replace(output, shown=_copy(output.shown)), context))
-        except Exception as fault:  # noqa: BLE001 - law 1
+        except BaseException as fault:  # noqa: BLE001 - law 1
             failed(processor.name, fault)
         else:
             output = shaped

@@ -53,7 +53,7 @@ def effects_of(tool: ToolDescriptor, args: Mapping[str, Json]) -> tuple[Effect, 
     found: tuple[object, ...]
     try:
         found = tuple(tool.effect_of(_copied(args)))
-    except Exception:  # noqa: BLE001 - a hook of a tool author; whatever it throws, the gate holds
+    except BaseException:  # noqa: BLE001 - a hook of a tool author; whatever it throws, the gate holds
         found = (None,)
     effects = tuple(effect for effect in found if isinstance(effect, Effect))
     if len(effects) < len(found):

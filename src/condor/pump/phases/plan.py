@@ -16,7 +16,7 @@ from condor.core.plan import parse_plan
 from condor.core.plan.repair import fault_of, may_be_repaired
 from condor.core.recovery import Charge
 from condor.core.run import EventKind, RunStatus
-from condor.ports.deadline import Stragglers
+from condor.ports.deadline import EscapedExit, Stragglers, called, contained
 from condor.ports.model import PlanningRequest, Proposal, QuotedText, RepairingPlanner, RepairRequest
 from condor.pump.breaker import open_breaker, pay
 from condor.pump.phases.close import end_without_plan
@@ -103,7 +103,7 @@ async def _runnable(segment: Segment) -> tuple[object, CompiledGraph, PlanFault 
         raise RequestNotUnderstood(
             "no planner is configured, so a request in words cannot be planned; give a plan instead"
         )
-    candidate, fault, candidates = await _thought_of(segment, planner.plan(asked)), None, 1
+    candidate, fault, candidates = await _thought_of(segment, called(planner.plan, asked)), None, 1
     while True:
         try:
             graph = _compiled(segment, candidate, untrusted=bool(asked.quoted))
@@ -111,7 +111,7 @@ async def _runnable(segment: Segment) -> tuple[object, CompiledGraph, PlanFault 
             if not isinstance(planner, RepairingPlanner) or not may_be_repaired(candidates):
                 raise
             fault, candidates = fault_of(refusal), candidates + 1
-            mend = planner.repair(RepairRequest(asked=asked, candidate=candidate, fault=fault))
+            mend = called(planner.repair, RepairRequest(asked=asked, candidate=candidate, fault=fault))
             candidate = await _thought_of(segment, mend)
         else:
             return candidate, graph, fault
@@ -136,7 +136,7 @@ async def _thought_of(segment: Segment, work: Awaitable[object]) -> object:
         LookAgain: the run was stopped meanwhile.
         _OverBudget: it cost more than the run may.
     """
-    thinking = asyncio.ensure_future(work)
+    thinking = asyncio.ensure_future(contained(work))
     woken = asyncio.ensure_future(segment.wake.wait())
     try:
         await asyncio.wait({thinking, woken}, timeout=PLANNING_S_MAX, return_when=asyncio.FIRST_COMPLETED)
@@ -161,8 +161,9 @@ def _thought(thinking: asyncio.Future[object]) -> object:
         raise
     except (Exception, asyncio.CancelledError) as fault:  # noqa: BLE001 - whatever a planner does
         _log.warning("the planner failed", exc_info=fault)
+        raised = fault.raised if isinstance(fault, EscapedExit) else fault
         raise RequestNotUnderstood(
-            f"the planner failed ({type(fault).__name__}); try again, or give a plan instead"
+            f"the planner failed ({type(raised).__name__}); try again, or give a plan instead"
         ) from None
 
 
