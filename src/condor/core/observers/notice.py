@@ -77,10 +77,10 @@ def explained(step: StepEvidence) -> tuple[str, str]:
     noun = step.noun
     detail = f": {unended(step.message)}" if step.message else ""
     if step.status is StepStatus.UNKNOWN:
-        return (
-            "not-completed",
-            f"{ended(f'it is not known whether {noun} happened{detail}')} Check the record.",
-        )
+        unknown = f"it is not known whether {noun} happened{detail}"
+        if step.instead_of:
+            unknown = f"{_not_done(step)}, and it is not known whether {noun} happened instead{detail}"
+        return "not-completed", f"{ended(unknown)} Check the record."
     if step.status is StepStatus.FAILED:
         failed = f"{_stood_in(step)} failed{detail}"
         return "not-completed", " ".join(filter(None, (ended(failed), step.no_stand_in)))
@@ -94,31 +94,39 @@ def explained(step: StepEvidence) -> tuple[str, str]:
     return _why_skipped(step, detail)
 
 
+def _not_done(step: StepEvidence) -> str:
+    """What was to be done and was not, before another tool took its place."""
+    why = f" ({unended(step.instead_why)})" if step.instead_why else ""
+    return f"{step.instead_of} was not done{why}"
+
+
 def _stood_in(step: StepEvidence) -> str:
     """What was to be done, and what was to do it instead; the step's own noun where nothing was."""
     if not step.instead_of:
         return step.noun
-    why = f" ({unended(step.instead_why)})" if step.instead_why else ""
-    return f"{step.instead_of} was not done{why}, and {step.noun}, which was to stand in for it,"
+    return f"{_not_done(step)}, and {step.noun}, which was to stand in for it,"
 
 
 def _why_skipped(step: StepEvidence, detail: str) -> tuple[str, str]:
     noun = _stood_in(step)
+    not_run = "It was not run again." if step.attempted else "It was not run."
     match step.code:
         case "denied":
             why = f" ({unended(step.reason)})" if step.reason else ""
-            return "not-completed", f"{noun} was declined by {step.declined_by}{why}. It was not run."
+            return "not-completed", f"{noun} was declined by {step.declined_by}{why}. {not_run}"
         case "denied_before":
             return "not-completed", f"{noun} was declined before in this run and was not asked again."
         case "expired":
-            return "not-completed", f"{noun} was not approved in time. It was not run."
+            return "not-completed", f"{noun} was not approved in time. {not_run}"
         case "role":
             return "not-executed", ended(f"{noun} {step.message}")
-        case _ if step.attempted:
+        case _ if step.attempted and not step.waiting:
             return "not-completed", ended(f"{noun} was not done{detail}")
         case _ if step.waiting:
-            return "not-completed", f"{noun} was still waiting for an answer at the end. It was not run."
+            return "not-completed", f"{noun} was still waiting for an answer at the end. {not_run}"
         case _ if step.gated:
-            return "not-completed", f"{noun} was asked about, but the run ended before it. It was not run."
+            return "not-completed", f"{noun} was asked about, but the run ended before it. {not_run}"
         case _:
-            return "not-executed", ended(f"{noun} was not reached{detail}")
+            # What another tool was to do had been tried.
+            kind = "not-completed" if step.instead_of else "not-executed"
+            return kind, ended(f"{noun} was not reached{detail}")
