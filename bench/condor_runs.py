@@ -7,11 +7,14 @@ from collections import Counter
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from bench.workload import own_cpu
 from condor import Condor, HitlTier, PolicyClass, ToolContext, ToolDescriptor, tool
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
     from pathlib import Path
+
+    from condor.bootstrap import Driven
 
 
 def plan_of(key: str) -> dict[str, object]:
@@ -71,6 +74,9 @@ class CondorRuns:
         # Named points that Condor passes: once a unit that it acknowledged, once a commit of its writer.
         return {"units": self._points["unit.acknowledged"], "commits": self._points["writer.before-commit"]}
 
+    def cpu(self) -> tuple[float, float]:
+        return own_cpu()
+
     async def settings(self) -> Mapping[str, object]:
         return {"durability": "WAL, synchronous=FULL; a unit is acknowledged after its fsync"}
 
@@ -84,7 +90,7 @@ def open_card(snapshot: Mapping[str, object]) -> str:
 
 
 @asynccontextmanager
-async def opened_at(url: str, directory: Path) -> AsyncIterator[CondorRuns]:
+async def opened_at(url: str, directory: Path, *, driven: Driven = "here") -> AsyncIterator[CondorRuns]:
     """Condor on a database."""
     entered: dict[str, float] = {}
     points: Counter[str] = Counter()
@@ -92,7 +98,9 @@ async def opened_at(url: str, directory: Path) -> AsyncIterator[CondorRuns]:
     def passed(point: str) -> None:
         points[point] += 1
 
-    async with Condor(tools=tools_of(entered), database_url=url, home=directory, faults=passed) as condor:
+    async with Condor(
+        tools=tools_of(entered), database_url=url, home=directory, faults=passed, driven=driven
+    ) as condor:
         yield CondorRuns(condor, entered, points)
 
 

@@ -8,6 +8,7 @@ from bench.bare_runs import BareContender
 from bench.condor_runs import CondorContender
 from bench.langgraph_runs import LangGraphContender
 from bench.postgres_runs import BareOnPostgres, CondorOnPostgres, LangGraphOnPostgres
+from bench.worker_runs import CondorWithWorkers
 
 if TYPE_CHECKING:
     from bench.workload import Contender
@@ -19,6 +20,8 @@ CONTENDERS: tuple[Contender, ...] = (
     BareContender(grouped=False),
     BareContender(grouped=True),
     CondorOnPostgres(),
+    CondorWithWorkers(1),
+    CondorWithWorkers(2),
     BareOnPostgres(),
     LangGraphOnPostgres(),
 )

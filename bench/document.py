@@ -21,7 +21,8 @@ machine: compare within a table, not across machines.
 **The work**, the same for all: start → read → park → approve → write → done, with tools that do nothing, in a
 closed loop at 1, 16 and 64 at once. Rounds are interleaved; each sample is a process of its own on a fresh
 database file of the same disk, in WAL with `synchronous=FULL`. CPU is user and system time of the whole
-process, all threads, load generator included. Times are p50 / p95; each contender's commits are disk commits.
+process, all threads, load generator included, and of its workers; not of PostgreSQL. Cores busy counts
+everybody on the machine, PostgreSQL too. Times are p50 / p95; each contender's commits are disk commits.
 
 * **Condor** through its public Python API alone (`start`, `wait`, `resume`); the write is a high-tier record
   write. What it stores beyond the state: an event log, a chained audit, the card, the journal of the intent.
@@ -32,6 +33,8 @@ process, all threads, load generator included. Times are p50 / p95; each contend
 * **Bare writes**: the rows that Condor writes for one run ({units} units, {rows} rows, {bytes} bytes), taken
   from a real run and written by one thread with one connection, and nothing else: no plan, policy, encoding
   or hashing. One by one: a transaction a unit; with group commit: whatever waits shares one.
+* **With workers**: the measuring process hands every segment over (`driven="workers"`); each worker is a
+  process of its own. Commits are those of the measuring process alone.
 """
 
 

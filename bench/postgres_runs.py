@@ -99,7 +99,7 @@ async def fresh_database() -> AsyncIterator[str]:
         await admin.close()
 
 
-async def _durability(url: str) -> Mapping[str, object]:
+async def durability(url: str) -> Mapping[str, object]:
     import asyncpg
 
     connection = await asyncpg.connect(url)
@@ -109,7 +109,7 @@ async def _durability(url: str) -> Mapping[str, object]:
     return found
 
 
-def _lacking(*wanted: str) -> str | None:
+def lacking(*wanted: str) -> str | None:
     if find_programs() is None:
         return HOW_TO_GET
     try:
@@ -125,12 +125,12 @@ class CondorOnPostgres:
     share = 0.5
 
     def missing(self) -> str | None:
-        return _lacking("asyncpg")
+        return lacking("asyncpg")
 
     @asynccontextmanager
     async def open(self, directory: Path) -> AsyncIterator[CondorRuns]:
         async with fresh_database() as url, opened_at(url, directory) as runs:
-            runs.settings = lambda: _durability(url)  # type: ignore[method-assign]
+            runs.settings = lambda: durability(url)  # type: ignore[method-assign]
             yield runs
 
 
@@ -140,7 +140,7 @@ class BareOnPostgres:
     share = 0.5
 
     def missing(self) -> str | None:
-        return _lacking("asyncpg")
+        return lacking("asyncpg")
 
     @asynccontextmanager
     async def open(self, directory: Path) -> AsyncIterator[_BareRuns]:
@@ -199,7 +199,7 @@ class _BareRuns:
         return {"units": self._commits, "commits": self._commits}
 
     async def settings(self) -> Mapping[str, object]:
-        return await _durability(self._url)
+        return await durability(self._url)
 
 
 class LangGraphOnPostgres:
@@ -208,7 +208,7 @@ class LangGraphOnPostgres:
     share = 0.1
 
     def missing(self) -> str | None:
-        return _lacking("langgraph", "langgraph.checkpoint.postgres", "psycopg_pool")
+        return lacking("langgraph", "langgraph.checkpoint.postgres", "psycopg_pool")
 
     @asynccontextmanager
     async def open(self, directory: Path) -> AsyncIterator[LangGraphRuns]:
@@ -225,4 +225,4 @@ class LangGraphOnPostgres:
         ):
             saver = AsyncPostgresSaver(pool)
             await saver.setup()
-            yield LangGraphRuns(saver, await _durability(url), "sync")
+            yield LangGraphRuns(saver, await durability(url), "sync")

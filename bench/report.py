@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _OVER = (
     *(("condor", other) for other in ("bare", "bare-grouped", "langgraph", "langgraph-exit")),
     *(("condor-postgres", other) for other in ("bare-postgres", "langgraph-postgres")),
+    ("condor-postgres-2-workers", "condor-postgres-1-worker"),
 )
 
 
@@ -93,8 +94,8 @@ def _row(name: str, at_once: int, found: Sequence[Mapping[str, Any]]) -> dict[st
     row: dict[str, Any] = {"contender": name, "title": BY_NAME[name].title, "atOnce": at_once}
     for key in ("runsPerS", "cpuMsPerRun"):
         row[key] = _three([sample[key] for sample in found])
-    for key in ("unitsPerRun", "commitsPerRun"):
-        counted = [sample[key] for sample in found if sample[key] is not None]
+    for key in ("unitsPerRun", "commitsPerRun", "coresBusy"):
+        counted = [sample[key] for sample in found if sample.get(key) is not None]
         row[key] = statistics.median(counted) if counted else None
     for key in ("parkMs", "approveToToolMs", "approveToDoneMs"):
         row[key] = {part: statistics.median([s[key][part] for s in found]) for part in ("p50", "p95")}
@@ -118,9 +119,9 @@ def _ratios(plan: Plan, samples: Sequence[Mapping[str, Any]]) -> list[dict[str, 
 def table(found: Mapping[str, Any]) -> str:
     """Plain text; also valid Markdown."""
     lines = [
-        "| at once | contender | runs/s (least to most) | CPU ms a run | commits a run | start→parked ms"
-        " | approve→tool ms | approve→done ms |",
-        "|--:|---|--:|--:|--:|--:|--:|--:|",
+        "| at once | contender | runs/s (least to most) | CPU ms a run | cores busy | commits a run"
+        " | start→parked ms | approve→tool ms | approve→done ms |",
+        "|--:|---|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for row in found["summary"]:
         rate = row["runsPerS"]
@@ -129,6 +130,7 @@ def table(found: Mapping[str, Any]) -> str:
             row["title"],
             f"{rate['median']:,.0f} ({rate['min']:,.0f} to {rate['max']:,.0f})",
             f"{row['cpuMsPerRun']['median']:.2f}",
+            "?" if row.get("coresBusy") is None else f"{row['coresBusy']:.1f}",
             _commits(row),
             *(_spread(row[name]) for name in ("parkMs", "approveToToolMs", "approveToDoneMs")),
         ]

@@ -7,15 +7,16 @@ run at a time, so that a contender is never asked for more than it finishes.
 from __future__ import annotations
 
 import asyncio
+import os
 import resource
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
 
 #: Runs before the measured ones: code is warm, files have grown past their first pages.
 WARM_UP_RUNS = 60
@@ -81,14 +82,16 @@ async def measure(contender: Contender, directory: Path, *, at_once: int, runs: 
     async with contender.open(directory) as opened:
         await _load(opened, "warm", at_once=at_once, runs=max(at_once, min(runs, WARM_UP_RUNS)))
         counted, written = opened.counts(), opened.writes
-        before, began = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+        cpu = getattr(opened, "cpu", own_cpu)
+        before, busy, began = cpu(), busy_s(), time.perf_counter()
         times = await _load(opened, "run", at_once=at_once, runs=runs)
-        took, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF)
+        took, after = time.perf_counter() - began, cpu()
+        cores_busy = None if busy is None else ((busy_s() or busy) - busy) / took
         counts = {name: (count - counted[name]) / runs for name, count in opened.counts().items()}
         if opened.writes - written != runs:
             raise RuntimeError(f"{contender.name} made {opened.writes - written} writes in {runs} runs")
         settings = dict(await opened.settings())
-    user, system = after.ru_utime - before.ru_utime, after.ru_stime - before.ru_stime
+    user, system = after[0] - before[0], after[1] - before[1]
     return {
         "contender": contender.name,
         "atOnce": at_once,
@@ -98,6 +101,7 @@ async def measure(contender: Contender, directory: Path, *, at_once: int, runs: 
         "cpuMsPerRun": (user + system) / runs * 1e3,
         "cpuUserMsPerRun": user / runs * 1e3,
         "cpuSystemMsPerRun": system / runs * 1e3,
+        "coresBusy": cores_busy,
         "unitsPerRun": counts.get("units"),
         "commitsPerRun": counts.get("commits"),
         "parkMs": spread(times.park),
@@ -105,6 +109,22 @@ async def measure(contender: Contender, directory: Path, *, at_once: int, runs: 
         "approveToDoneMs": spread(times.approve_to_done),
         "settings": settings,
     }
+
+
+def own_cpu() -> tuple[float, float]:
+    """Seconds of user and system time of this process, all its threads."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime, used.ru_stime
+
+
+def busy_s() -> float | None:
+    """Seconds that the machine's cores were at work, whoever had them; None where that is not told."""
+    try:
+        line = Path("/proc/stat").read_text(encoding="utf-8").partition("\n")[0]
+    except OSError:
+        return None
+    user, nice, system, _, _, irq, softirq, steal, *_ = map(int, line.split()[1:])
+    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
 
 
 async def _load(opened: Opened, name: str, *, at_once: int, runs: int) -> Times:

@@ -33,6 +33,7 @@ FIELDS = {
     "cpuMsPerRun",
     "cpuUserMsPerRun",
     "cpuSystemMsPerRun",
+    "coresBusy",
     "unitsPerRun",
     "commitsPerRun",
     "parkMs",

@@ -267,15 +267,18 @@ class Runtime:
                 await live.rested.wait()
                 if (left := live.as_left()) is not None:
                     return left
-            stored = await self._ports.store.load(run_id)
-            if stored is None:
-                raise UnknownId("run", run_id)
-            if stored.run.status in AT_REST:
-                return stored
-            if run_id not in self._driving.live:
-                # Nobody works on it here: another process does, or it waits to be taken up.
-                with self._hub.watching(run_id) as woken, contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(woken.wait(), timeout=_LOOK_EVERY_S)
+            with self._hub.watching(run_id) as woken:
+                # Looked at often, and loaded once; what happens meanwhile is heard.
+                row = await self._ports.store.run(run_id)
+                if row is None:
+                    raise UnknownId("run", run_id)
+                stored = await self._ports.store.load(run_id) if row.status in AT_REST else None
+                if stored is not None and stored.run.status in AT_REST:
+                    return stored
+                if run_id not in self._driving.live:
+                    # Nobody works on it here: another process does, or it waits to be taken up.
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(woken.wait(), timeout=_LOOK_EVERY_S)
 
     async def recover(self) -> list[RunId]:
         """Take up every run that was being worked on when its process ended. Which ones there were.
