@@ -28,6 +28,7 @@ from condor.pump.segment import PumpPorts
 from condor.runtime import Run, Runtime, edge, run_snapshot
 from condor.runtime.answering import Answering
 from condor.runtime.brought import Brought
+from condor.runtime.delivering import Delivery, deliver
 from condor.runtime.duties import RuntimeDuties, times_of
 from condor.runtime.hub import EventHub
 from condor.runtime.kernel_desk import KernelDesk
@@ -35,6 +36,7 @@ from condor.runtime.sealing import seal_heads
 from condor.runtime.sweeping import Swept
 from condor.runtime.tending import attend, cancelled, tend
 from condor.runtime.tool_shelf import ToolShelf
+from condor.sinks import sinks_of
 from condor.store.opening import open_store
 from condor.tools.invocation import LocalToolbox
 from condor.tools.registry import ToolRegistry
@@ -199,6 +201,8 @@ class Condor(Answering, Brought, ToolShelf):
         if self._read_only:
             return
         self._stack.push_async_callback(dispatcher.drain, _GRACE_S)
+        if sinks := sinks_of(self._configured()):
+            self._look_after(deliver(Delivery(sinks, self._home, store, self.counts), self.seal))
         if self.hands_over:
             backlog = store.backlog if self._driven == "workers" else None
             self._look_after(attend(refresh=self._kernels.load, backlog=backlog))
@@ -206,10 +210,8 @@ class Condor(Answering, Brought, ToolShelf):
         self.swept = Swept(expired=await self._runtime.sweep())
         self.taken_up = tuple(await self._runtime.recover())
         if self._tend:
-            idle_s = self._configured().idle_s
-            self._look_after(
-                tend(self._runtime, self._clock, idle_s=idle_s, refresh=self._kernels.load, seal=self.seal)
-            )
+            idle_s, refresh = self._configured().idle_s, self._kernels.load
+            self._look_after(tend(self._runtime, self._clock, idle_s=idle_s, refresh=refresh, seal=self.seal))
 
     def _look_after(self, looks: Coroutine[Any, Any, NoReturn]) -> None:
         """Go on looking until this is closed."""
@@ -285,7 +287,6 @@ class Condor(Answering, Brought, ToolShelf):
         Args:
             autonomy: ``autonomous``, ``guarded`` or ``ambient``. Only a person's own request can be
                 autonomous; a program's is guarded.
-
             key: the same request of the same principal under the same key is one run, however often it is
                 sent.
             quoted: texts from elsewhere (letters, notes of a record) that the request or the plan is about,

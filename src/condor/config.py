@@ -67,7 +67,10 @@ class Settings(BaseSettings):
     )
     # The ceilings of recovery. Any value is taken: what is no number within its bounds (zero, NaN, junk)
     # counts as the default, so that no setting can switch a ceiling off.
-    replans_max: Any = Field(default=None, description="Replans of one run: 1 to 5; else 2.")
+    replans_max: Any = Field(
+        default=None,
+        description="Replans of one run: 1 to 5; else 2. Of one step: CONDOR_IDENTICAL_DECISIONS_MAX too.",
+    )
     plan_mutations_max: Any = Field(default=None, description="Edits of one run's plan: 1 to 100; else 8.")
     retries_per_step_max: Any = Field(default=None, description="Retries of one step: 1 to 20; else 6.")
     identical_inputs_max: Any = Field(
@@ -80,7 +83,7 @@ class Settings(BaseSettings):
         default=None, description="Seconds of work on one run, parked time excluded: 1 to 604800; else 3600."
     )
     tokens_max: Any = Field(
-        default=None, description="Tokens of recovery's models in one run: 1000 to 1e9; else 1000000."
+        default=None, description="Tokens of recovery's models in one run: 1000 to 1000000000; else 1000000."
     )
     cost_usd_max: Any = Field(
         default=None, description="US dollars of recovery's models in one run: 0.01 to 100000; else 10."
@@ -158,6 +161,23 @@ class Settings(BaseSettings):
             "Message processors that are on, with their configurations, as a JSON object; "
             'default: `{"unicode-normalizer": {}, "batch-parts": {}}`.'
         ),
+    )
+    sink_file: str = Field(
+        default="",
+        description=(
+            "A file that gets every audit row as a JSON line, at least once and behind the runs; empty: none."
+        ),
+    )
+    sink_url: str = Field(
+        default="",
+        description=(
+            "An address that gets audit rows by POST, `https://…`, or `http://` on this machine: at least "
+            "once, behind the runs, without record data. No redirect is followed. Empty: none."
+        ),
+    )
+    sink_key: SecretStr = Field(
+        default=SecretStr(""),
+        description="Signs what `CONDOR_SINK_URL` gets: `X-Condor-Signature: sha256=…` (HMAC). Never shown.",
     )
     model_name: str = Field(
         default="",
@@ -257,6 +277,15 @@ class Settings(BaseSettings):
             raise ValueError("no address")
         return url
 
+    @field_validator("sink_url")
+    @classmethod
+    def _a_safe_address(cls, url: str) -> str:
+        """One that is encrypted on its way, or goes nowhere."""
+        read = urlsplit(cls._an_address(url))
+        if url and read.scheme != "https" and read.hostname not in ("localhost", "127.0.0.1", "::1"):
+            raise ValueError("unencrypted")
+        return url
+
     @field_validator("model_for")
     @classmethod
     def _known_uses(cls, listed: str) -> str:
@@ -297,7 +326,7 @@ def _shown(error: Mapping[str, Any]) -> str:
     return "not usable" if error["loc"][0] in _MAY_HOLD_SECRETS else show(error["input"])
 
 
-_MAY_HOLD_SECRETS = frozenset({"database_url", "model_base_url", "model_key"})
+_MAY_HOLD_SECRETS = frozenset({"database_url", "model_base_url", "model_key", "sink_url", "sink_key"})
 
 
 _TO_WRITE: Mapping[str, str] = {
@@ -315,6 +344,7 @@ _TO_WRITE: Mapping[str, str] = {
     "worker_grace_s": "a number of seconds from 0 to 600",
     "model_provider": "a provider's name, as openai",
     "model_base_url": "an http or https address without a password, as http://localhost:11434/v1",
+    "sink_url": "an https address without a password, or an http one of this machine",
     "model_for": f"some of {', '.join(MODEL_USES)}",
     "model_output": "tool, json-schema or prompt",
     "model_timeout_s": "a number of seconds above 0, at most 300",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sqlite3
@@ -106,6 +107,18 @@ def test_a_sound_home_has_nothing_wrong(shell: Shell) -> None:
     said = {check["check"]: check["message"] for check in done.json}
     assert said["cards"] == "1 open, one a step; every parked run has one"
     assert said["replay"] == "1 recorded calls judged by the tools of now, none looser"
+
+
+def test_a_sink_that_is_away_is_told(shell: Shell) -> None:
+    """How far it is, and why it is no further; what is up to date is fine."""
+    shell.parked()
+    env = {"CONDOR_SINK_FILE": str(shell.home / "none" / "audit.jsonl")}
+    (behind,) = [one for one in shell.run("doctor", "--json", env=env).json if one["check"] == "sinks"]
+    assert behind["message"].startswith("file has all up to seal 0 of ")
+    kept = {"seal": 0, "runs": {}, "away": "No such file or directory"}
+    (shell.home / "sink-file.json").write_text(json.dumps(kept))
+    (away,) = [one for one in shell.run("doctor", "--json", env=env).json if one["check"] == "sinks"]
+    assert (away["level"], "No such file" in away["message"]) == ("warning", True)
 
 
 def plant(shell: Shell, statement: str, *values: object) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from condor.core.audit import ChainVerdict
     from condor.core.ids import Json
     from condor.ports.jobs import Backlog
+    from condor.runtime.delivering import SinkPosition
     from condor.tools import ToolDescriptor
     from condor.tools.replay_files import RecordedCall
 
@@ -56,6 +57,10 @@ class Found:
     is_owned: bool
     #: What waits for workers.
     backlog: Backlog
+    #: Outside sinks by name, and how far each is.
+    sinks: Mapping[str, SinkPosition]
+    #: Number of the last seal.
+    seals: int
 
 
 def look_into(place: Place, *, is_owned: bool) -> Iterator[Check]:
@@ -65,7 +70,7 @@ def look_into(place: Place, *, is_owned: bool) -> Iterator[Check]:
     except CondorError as error:
         yield problem("database", str(error))
         return
-    for look in dict.fromkeys((*LOOKS.values(), _approvals, _workers)):
+    for look in dict.fromkeys((*LOOKS.values(), _approvals, _workers, _sinks)):
         yield from look(found)
 
 
@@ -84,6 +89,8 @@ async def _found(place: Place, *, is_owned: bool) -> Found:
             kernels=await condor.kernels.all(),
             is_owned=is_owned,
             backlog=await store.backlog(),
+            sinks=_positions(place),
+            seals=(await store.unsealed(1)).last_seq,
         )
 
 
@@ -125,6 +132,18 @@ async def _calls(condor: Condor) -> list[RecordedCall]:
         if len(calls) == LOOKED_AT_MAX:
             break
     return calls
+
+
+def _positions(place: Place) -> Mapping[str, SinkPosition]:
+    from condor.config import read_settings
+    from condor.runtime.delivering import position_file, read_position
+    from condor.sinks import sinks_of
+
+    try:
+        sinks = sinks_of(read_settings())
+    except CondorError:
+        return {}  # what is wrong with the settings has its own line
+    return {sink.name: read_position(position_file(place.path, sink.name)) for sink in sinks}
 
 
 async def _tools(place: Place) -> Sequence[ToolDescriptor] | None:
@@ -184,6 +203,19 @@ def _workers(found: Found) -> Iterator[Check]:
         yield problem("workers", f"{waits} for a worker, {longest}, and none is there; start `condor worker`")
     elif backlog.workers:
         yield ok("workers", f"{count(backlog.workers, 'worker')}; {waits} for one")
+
+
+def _sinks(found: Found) -> Iterator[Check]:
+    """Whether outside sinks take the audit, and how far they are behind it."""
+    for name, position in found.sinks.items():
+        behind = found.seals - position.seal
+        said = f"{name} has all up to seal {position.seal} of {found.seals}"
+        if position.away:
+            yield warning("sinks", f"{said}; it is away ({position.away}) and gets the rest when it is back")
+        elif behind > 0:
+            yield note("sinks", f"{said}; a server, or any longer command, sends the rest")
+        else:
+            yield ok("sinks", said)
 
 
 def _chains(found: Found) -> Iterator[Check]:

@@ -19,6 +19,7 @@ from condor.core.audit.seals import (
     hold_to_marks,
     missing_run,
     seal_facts,
+    seal_heads_of,
     seal_verdict,
 )
 
@@ -42,6 +43,7 @@ __all__ = [
     "missing_run",
     "read_checkpoint",
     "seal_facts",
+    "seal_heads_of",
     "seal_verdict",
     "signed_bytes",
     "verify_chain",

@@ -147,6 +147,12 @@ def seal_facts(body: bytes) -> dict[str, Json]:
     return {} if read is None else {"at": read[0], "runs": len(read[1])}
 
 
+def seal_heads_of(body: bytes) -> Sequence[tuple[str, int]]:
+    """The runs of a seal, each with its last row; none where it cannot be read."""
+    read = _read(body)
+    return () if read is None else [(run_id, seq) for run_id, seq, _ in read[1]]
+
+
 def _read(body: bytes) -> tuple[str, Sequence[tuple[str, int, str]]] | None:
     """Time and heads of a seal; None for what is no seal."""
     try:

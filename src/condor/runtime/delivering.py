@@ -1,0 +1,158 @@
+"""Delivery of the audit to outside sinks: at least once, behind every run, never in its way.
+
+Law 1: what is delivered is what is sealed. Seals hold every run's head in one order for all processes, so
+that a number of a seal, and how far the runs went that have not ended, are the whole position.
+Law 2: the position is written after a batch was taken. What was sent and not noted is sent again.
+Law 3: each sink has its own position; one that is away keeps no other waiting, and is asked ever more rarely.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from condor.core.audit import seal_heads_of
+from condor.core.errors import StoreUnavailable
+from condor.ports.sinks import SinkAway
+from condor.ports.store import AuditFilter
+from condor.runtime.snapshot import audit_json
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from pathlib import Path
+
+    from condor.core.ids import Json
+    from condor.ports.counts import Count
+    from condor.ports.sinks import AuditSink
+    from condor.ports.store import Store
+
+_log = logging.getLogger(__name__)
+
+#: Seconds between two looks for rows that are not delivered.
+DELIVER_EVERY_S: Final = 5.0
+#: Longest pause of a sink that is away, in looks.
+_PAUSE_LOOKS_MAX: Final = 60
+#: Rows of one batch: some 400 KB.
+_BATCH_ROWS: Final = 500
+
+
+@dataclass(slots=True, kw_only=True)
+class SinkPosition:
+    """How far one sink has all of it."""
+
+    #: Every row that seals up to this one hold.
+    seal: int = 0
+    #: Run → its last row that was taken; runs that ended are left out.
+    runs: dict[str, int] = field(default_factory=dict)
+    #: Why the last batch was not taken; empty where it was.
+    away: str = ""
+
+
+def position_file(home: Path, name: str) -> Path:
+    """Where a sink's position is kept."""
+    return home / f"sink-{name}.json"
+
+
+def read_position(path: Path) -> SinkPosition:
+    """A position as it was kept; one that is not there, or is damaged, begins anew: rows may come twice."""
+    try:
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        runs = {str(run): int(seq) for run, seq in kept["runs"].items()}
+        return SinkPosition(seal=int(kept["seal"]), runs=runs, away=str(kept["away"]))
+    except FileNotFoundError:
+        return SinkPosition()
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        _log.warning("%s cannot be read; its sink gets everything anew", path)
+        return SinkPosition()
+
+
+class Delivery:
+    """The sinks of a process, and how far each is."""
+
+    def __init__(self, sinks: Sequence[AuditSink], home: Path, store: Store, count: Count) -> None:
+        """Nothing is sent before ``look``."""
+        self._sinks, self._home, self._store, self._count = sinks, home, store, count
+        self._at = {sink.name: read_position(position_file(home, sink.name)) for sink in sinks}
+        #: Looks that a sink which is away still sits out, and how many it will the next time.
+        self._pauses = dict.fromkeys(self._at, (0, 1))
+
+    async def look(self) -> None:
+        """Send every sink what it has not got.
+
+        Raises:
+            StoreUnavailable: the rows cannot be read.
+        """
+        for sink in self._sinks:
+            left, longest = self._pauses[sink.name]
+            if left:
+                self._pauses[sink.name] = (left - 1, longest)
+                continue
+            try:
+                await self._deliver(sink)
+                self._pauses[sink.name] = (0, 1)
+            except SinkAway as away:
+                self._pauses[sink.name] = (longest, min(2 * longest, _PAUSE_LOOKS_MAX))
+                self._count(f"sink-{sink.name}")
+                _log.warning("the audit sink %s is away: %s; it gets the rest later", sink.name, away)
+                self._keep(sink.name, away=str(away))
+
+    async def _deliver(self, sink: AuditSink) -> None:
+        position = self._at[sink.name]
+        async for seal in self._store.seals(after=position.seal):
+            for run_id, seq in seal_heads_of(seal.body):
+                async for rows in self._rows(run_id, after=position.runs.get(run_id, 0), upto=seq):
+                    await sink.send(rows)
+                    position.runs[run_id] = int(str(rows[-1]["seq"]))
+                    if any(row.get("decision") == "run-ended" for row in rows):
+                        del position.runs[run_id]
+                    self._keep(sink.name)
+            position.seal = seal.seq
+            self._keep(sink.name)
+
+    async def _rows(self, run_id: str, *, after: int, upto: int) -> AsyncIterator[list[dict[str, Json]]]:
+        while after < upto:
+            found = await self._store.audit(
+                AuditFilter(run_id=run_id), limit=_BATCH_ROWS, after=(run_id, after)
+            )
+            rows = [audit_json(row) for row in found if row.seq <= upto]
+            if not rows:
+                return  # they were removed: `condor audit verify` says so
+            yield rows
+            after = found[len(rows) - 1].seq
+
+    def _keep(self, name: str, *, away: str = "") -> None:
+        position, path = self._at[name], position_file(self._home, name)
+        position.away = away
+        kept: dict[str, Any] = {"seal": position.seal, "runs": position.runs, "away": away}
+        beside = path.with_name(f"{path.name}.new")
+        try:
+            handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump(kept, file)
+            beside.replace(path)
+        except OSError:
+            _log.warning("how far the sink %s is could not be kept in %s", name, path, exc_info=True)
+
+
+async def deliver(delivery: Delivery, seal: Callable[[], Awaitable[object]]) -> NoReturn:
+    """Seal and send, until cancelled.
+
+    Args:
+        seal: seals what is not sealed, so that it can be sent.
+    """
+    while True:
+        try:
+            await seal()
+            await delivery.look()
+        except StoreUnavailable:
+            _log.warning("the store cannot be read; sinks wait")
+        except Exception:  # noqa: BLE001 - a fault of ours costs no later look
+            _log.exception("the audit could not be delivered")
+        await asyncio.sleep(DELIVER_EVERY_S)
+
+
+__all__ = ["DELIVER_EVERY_S", "Delivery", "SinkPosition", "deliver", "position_file", "read_position"]
