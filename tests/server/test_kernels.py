@@ -79,6 +79,7 @@ async def test_a_processor_configuration_becomes_the_setting(house: House) -> No
     for wrong, said_of_it in (
         ({"token-limiter": {"input_tokens_max": 0}}, "token-limiter.input_tokens_max"),
         ({"moderation": {"languages": ["klingon"]}}, "klingon"),
+        ({"moderation": {"languages": ["english"] * 51}}, "moderation.languages"),
         ({"spell-checker": {}}, "is no processor"),
     ):
         refused = await admin.post(f"{PROCESSORS}/check", json={"processors": wrong})

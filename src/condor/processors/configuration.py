@@ -31,7 +31,10 @@ class LanguageDetectorConfiguration(_Configuration):
     """The language of a message."""
 
     allowed: tuple[Annotated[str, Field(pattern="^[a-z]{2,3}$")], ...] = Field(
-        default=(), title="Allowed languages", description="ISO 639-1 codes; none: every language."
+        default=(),
+        max_length=200,
+        title="Allowed languages",
+        description="ISO 639-1 codes; none: every language.",
     )
     letters_min: int = Field(
         default=24, ge=1, le=10_000, title="Shortest text", description="Letters below which none is told."
@@ -50,7 +53,10 @@ class PiiDetectorConfiguration(_Configuration):
 
     action: Literal["note", "redact", "refuse"] = Field(default="note", title="What to do with it")
     regions: tuple[Annotated[str, Field(pattern="^[A-Z]{2}$")], ...] = Field(
-        default=(), title="Regions", description="Where national telephone numbers are read, ISO 3166."
+        default=(),
+        max_length=250,
+        title="Regions",
+        description="Where national telephone numbers are read, ISO 3166.",
     )
 
 
@@ -59,7 +65,11 @@ class ModerationConfiguration(_Configuration):
 
     action: Literal["note", "redact", "refuse"] = Field(default="note", title="What to do with them")
     languages: tuple[str, ...] = Field(
-        default=("english",), min_length=1, title="Word lists", description="English names of languages."
+        default=("english",),
+        min_length=1,
+        max_length=50,
+        title="Word lists",
+        description="English names of languages.",
     )
     words: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(
         default=(), max_length=1_000, title="Own words", description="Offensive here, whatever the lists say."

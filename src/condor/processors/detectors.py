@@ -67,7 +67,7 @@ class PiiDetector(_Detector):
 
     def __init__(self, configuration: PiiDetectorConfiguration) -> None:
         self._action = configuration.action
-        self._regions = configuration.regions or (None,)
+        self._regions = tuple(dict.fromkeys(configuration.regions)) or (None,)
         self._scan = library("glin_profanity", self.name).scan_pii
         self._phones = library("phonenumbers", self.name).PhoneNumberMatcher
 
@@ -98,7 +98,10 @@ class Moderation(_Detector):
                 f"moderation has no word list for {', '.join(unknown)}; there are {', '.join(sorted(known))}"
             )
         self._filter = glin.Filter(
-            {"languages": list(configuration.languages), "custom_words": list(configuration.words)}
+            {
+                "languages": list(dict.fromkeys(configuration.languages)),
+                "custom_words": list(configuration.words),
+            }
         )
 
     def find(self, text: str) -> Sequence[Found]:
