@@ -209,8 +209,13 @@ def invocation_of(
     approved_by: Principal | None = None,
     key: str = "",
     versions: Mapping[str, str] | None = None,
+    left_s: float,
 ) -> Invocation:
-    """One call of the step's tool; of an effect that is journalled, with its key."""
+    """One call of the step's tool; of an effect that is journalled, with its key.
+
+    Args:
+        left_s: seconds that the run may still be worked on.
+    """
     return Invocation(
         tool=given.tool,
         args=given.args,
@@ -222,6 +227,7 @@ def invocation_of(
         key=key,
         versions=versions or {},
         answers=given.answers,
+        left_s=left_s,
     )
 
 

@@ -21,6 +21,7 @@ from condor.ports.closing_writer import ClosingDelta, ClosingRequest
 from condor.ports.deadline import EscapedExit, contained
 from condor.ports.messages import TextCut
 from condor.pump.breaker import charged
+from condor.pump.time_left import is_time_left, left_s
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -61,6 +62,8 @@ async def write_prose(segment: Segment, evidence: ClaimEvidence) -> Prose:
         return told
     if writer is None or state.graph is None or state.status is not RunStatus.EXECUTING:
         return _NOTHING
+    if not is_time_left(segment):
+        return _NOTHING
     asked = state.payload("request") or {}
     request = ClosingRequest(
         run_id=state.run_id,
@@ -97,10 +100,12 @@ class _Telling:
         self._foreign = ForeignText()
         self._parts: list[str] = []
         self._length = 0
+        self._time_s = WRITING_S_MAX
 
     async def tell(self, writer: ClosingWriter, request: ClosingRequest) -> Prose:
         """Everything the writer says, stored as it comes; then the prose as a whole."""
-        until = self._clock.monotonic() + WRITING_S_MAX
+        self._time_s = min(WRITING_S_MAX, left_s(self._segment))
+        until = self._clock.monotonic() + self._time_s
         written, whole = self._begun(writer, request), False
         try:
             while written is not None and not await self._is_unwanted():
@@ -146,7 +151,7 @@ class _Telling:
         except StopAsyncIteration:
             return None
         except TimeoutError:
-            why = f"took longer than {WRITING_S_MAX:g} s" if time_left.expired() else "raised TimeoutError"
+            why = f"took longer than {self._time_s:.3g} s" if time_left.expired() else "raised TimeoutError"
         except EscapedExit as fault:
             why = f"raised {type(fault.raised).__name__}"
         except Exception as fault:  # noqa: BLE001 - a writer costs the run nothing but its prose

@@ -30,6 +30,7 @@ from condor.pump.recovery import conclude
 from condor.pump.retries import may_try_again
 from condor.pump.segment import Segment, entry
 from condor.pump.staging import Staging
+from condor.pump.time_left import FIND_OUT_S_MIN, is_time_left, left_s
 
 #: How often one effect may be entered under its key: the first time, and twice after an unknown
 #: outcome (once after a crash, once after a timeout of that). Then a person is asked.
@@ -134,6 +135,7 @@ async def _enter(segment: Segment, effect: _Effect) -> Suspend | None:
             approved_by=effect.approved_by,
             key=effect.key,
             versions=effect.versions,
+            left_s=left_s(segment),
         )
     )
     segment.ports.faults("tool.returned")
@@ -183,9 +185,8 @@ async def _ask_again(segment: Segment, effect: _Effect, outcome: StepOutcome) ->
     fresh = replace(given, approval=None, evidence=None)
     if given.tool.preview is not None:
         try:
-            fresh = replace(
-                fresh, evidence=await segment.ports.toolbox.preview(invocation_of(segment.state, given))
-            )
+            call = invocation_of(segment.state, given, left_s=left_s(segment))
+            fresh = replace(fresh, evidence=await segment.ports.toolbox.preview(call))
         except ToolError as error:
             return await _conclude(segment, effect, failed(error.code, str(error)), decision="executed")
     leaf = check_leaf(tool_call_leaf(fresh), step_id)
@@ -232,7 +233,7 @@ async def _resolve(segment: Segment, effect: _Effect, outcome: StepOutcome) -> S
         _note_unknown(segment, effect, outcome)
         await segment.commit()
     retry = Charge(step=step_id, retries=1)
-    may_again = row.attempt - given.node.since + 1 < EFFECT_ATTEMPTS_MAX
+    may_again = row.attempt - given.node.since + 1 < EFFECT_ATTEMPTS_MAX and is_time_left(segment)
     spent = charged(segment, retry) if may_again and given.tool.idempotent else None
     if spent is not None:
         return await _enter_again(segment, effect, spent)
@@ -243,6 +244,7 @@ async def _resolve(segment: Segment, effect: _Effect, outcome: StepOutcome) -> S
             approved_by=effect.approved_by,
             key=effect.key,
             versions=effect.versions,
+            left_s=max(left_s(segment), FIND_OUT_S_MIN),
         )
     )
     if answer.happened is True:

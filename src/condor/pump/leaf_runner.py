@@ -33,6 +33,7 @@ from condor.pump.recovery import conclude, take_up
 from condor.pump.regeneration import regenerated
 from condor.pump.retries import may_try_again
 from condor.pump.segment import LookAgain, Segment, entry
+from condor.pump.time_left import left_s, out_of_time
 
 if TYPE_CHECKING:
     from condor.core.graph import Node
@@ -112,9 +113,16 @@ async def _as_the_leaf_says(segment: Segment, given: ToolCallInput, seen: int) -
             case Settle(outcome=outcome):
                 return await conclude(segment, given, outcome, _audit_of_unrun(segment, given))
             case Execute():
-                if segment.ports.toolbox.is_effectful(given.tool):
-                    return await run_effect(segment, given, leaf, seen=seen)
-                return await _run_read(segment, given, leaf)
+                return await _execute(segment, given, leaf, seen)
+
+
+async def _execute(segment: Segment, given: ToolCallInput, leaf: Execute, seen: int) -> Suspend | None:
+    late = out_of_time(segment, given.node.step_id)
+    if late is not None:
+        return await conclude(segment, given, late, _audit_of_unrun(segment, given))
+    if segment.ports.toolbox.is_effectful(given.tool):
+        return await run_effect(segment, given, leaf, seen=seen)
+    return await _run_read(segment, given, leaf)
 
 
 async def _anew(segment: Segment, given: ToolCallInput, leaf: Suspend) -> ToolCallInput | Suspend | None:
@@ -128,8 +136,12 @@ async def _anew(segment: Segment, given: ToolCallInput, leaf: Suspend) -> ToolCa
 async def _look(segment: Segment, given: ToolCallInput) -> CardEvidence | StepOutcome | Suspend:
     """What the record looks like; or, where it cannot be shown: another question, or how the step fails."""
     while True:
+        late = out_of_time(segment, given.node.step_id)
+        if late is not None:
+            return late
         try:
-            return await segment.ports.toolbox.preview(invocation_of(segment.state, given))
+            call = invocation_of(segment.state, given, left_s=left_s(segment))
+            return await segment.ports.toolbox.preview(call)
         except ToolError as error:
             outcome = failed(error.code, str(error), may_retry=error.may_retry)
         spent = await may_try_again(segment, given, outcome)
@@ -174,7 +186,8 @@ async def _run_read(segment: Segment, given: ToolCallInput, leaf: Execute) -> Su
     )
     segment.payload(args, {"args": leaf.args})
     while True:
-        returned = await segment.ports.toolbox.invoke(invocation_of(state, given))
+        call = invocation_of(state, given, left_s=left_s(segment))
+        returned = await segment.ports.toolbox.invoke(call)
         outcome = classify_step_outcome(returned, effectful=False)
         if isinstance(outcome, NeedInput):
             return ask_for_input(given, outcome)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from condor.core.outcome import StepStatus
 from condor.core.recovery import BreakerStop, Charge, GateVerb, tighten
 from condor.core.recovery.substitution import fidelity_of
-from condor.ports.deadline import Stragglers
+from condor.ports.deadline import Stragglers, called
 from condor.ports.model import Confirmation, PlanMutationQuestion
 from condor.pump.breaker import any_succeeded, charged, confirmers_stop, open_breaker, pay, worked_s
 from condor.pump.plan_edit import (
@@ -32,6 +32,7 @@ from condor.pump.plan_edit import (
 )
 from condor.pump.plan_mutation_card import ask_first, hold, latest_edit_card
 from condor.pump.staging import Staging
+from condor.pump.time_left import left_s
 
 if TYPE_CHECKING:
     from condor.core.compiler.leaves import Suspend
@@ -156,7 +157,8 @@ async def _confirmed(
     )
     try:
         about = f"the confirmer of {segment.state.run_id}/{this.step_id}"
-        said = await _STRAGGLERS.within(confirmer.confirm(question), CONFIRM_S_MAX, about)
+        work = called(confirmer.confirm, question)
+        said = await _STRAGGLERS.within(work, min(CONFIRM_S_MAX, left_s(segment)), about)
         cost = Charge(step=this.step_id, tokens=said.tokens, cost_usd=said.cost_usd)
     except Exception:  # noqa: BLE001 - whatever a model does, a person is asked
         _log.warning("the confirmer failed; a person is asked", exc_info=True)

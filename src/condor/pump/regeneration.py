@@ -26,6 +26,7 @@ from condor.ports.model import InputRequest
 from condor.pump.breaker import open_breaker, pay
 from condor.pump.call import call_of
 from condor.pump.segment import Segment, entry
+from condor.pump.time_left import left_s
 
 if TYPE_CHECKING:
     from condor.core.compiler.leaves import Suspend
@@ -124,7 +125,7 @@ async def _said(
     about = f"the regenerator for {segment.state.run_id}/{node.step_id}"
     try:
         work = called(regenerator.regenerate, request)
-        said = await _STRAGGLERS.within(work, REGENERATE_S_MAX, about)
+        said = await _STRAGGLERS.within(work, min(REGENERATE_S_MAX, left_s(segment)), about)
         return said.args, Charge(step=node.step_id, tokens=said.tokens, cost_usd=said.cost_usd)
     except Exception as fault:  # noqa: BLE001 - whatever a model does, a person is asked
         # Its text may quote the record.

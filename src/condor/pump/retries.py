@@ -17,6 +17,7 @@ from condor.core.recovery.limits import TOOL_RETRIES_BEFORE_SUBSTITUTE_MAX, TOOL
 from condor.core.recovery.substitution import fidelity_of
 from condor.pump.breaker import charged, worked_s
 from condor.pump.call import stand_ins
+from condor.pump.time_left import is_time_left
 
 if TYPE_CHECKING:
     from condor.core.compiler.leaves.tool_call import ToolCallInput
@@ -43,7 +44,10 @@ async def may_try_again(segment: Segment, given: ToolCallInput, outcome: StepOut
     charge = Charge(step=step_id, retries=1, repeats=repeats)
     if not state.ledger.fits(charge, worked_s=worked_s(segment)):
         return None
-    await asyncio.sleep(RETRY_PAUSE_S * 2**done)
+    pause_s = RETRY_PAUSE_S * 2**done
+    if not is_time_left(segment, pause_s=pause_s):
+        return None
+    await asyncio.sleep(pause_s)
     if state.halt is not None or segment.leaving:
         return None
     return charged(segment, charge)

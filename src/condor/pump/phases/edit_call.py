@@ -10,6 +10,7 @@ Checks in this order: the card exists (404), the edit has its shape (422), the p
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -163,7 +164,7 @@ async def _check_edited(
         raise EditInvalid("a person has declined exactly this call in this run")
     if given.tool.preview is not None:
         try:
-            await ports.toolbox.preview(invocation_of(state, edited))
+            await ports.toolbox.preview(invocation_of(state, edited, left_s=math.inf))
         except ToolError as fault:
             raise EditInvalid(f"the call as edited cannot be shown: {fault}") from fault
 

@@ -24,6 +24,7 @@ from condor.pump.phases.dispatch import dispatch
 from condor.pump.phases.result import Next, PhaseResult, Stopped
 from condor.pump.segment import LookAgain
 from condor.pump.staging import Staging
+from condor.pump.time_left import left_s
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable
@@ -136,15 +137,16 @@ async def _thought_of(segment: Segment, work: Awaitable[object]) -> object:
         LookAgain: the run was stopped meanwhile.
         _OverBudget: it cost more than the run may.
     """
+    time_s = min(PLANNING_S_MAX, left_s(segment))
     thinking = asyncio.ensure_future(contained(work))
     woken = asyncio.ensure_future(segment.wake.wait())
     try:
-        await asyncio.wait({thinking, woken}, timeout=PLANNING_S_MAX, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait({thinking, woken}, timeout=time_s, return_when=asyncio.FIRST_COMPLETED)
         if not thinking.done():
             if woken.done():
                 raise LookAgain
             raise RequestNotUnderstood(
-                f"the planner gave no plan within {PLANNING_S_MAX:g} s; try again, or give a plan"
+                f"the planner gave no plan within {time_s:.3g} s; try again, or give a plan"
             )
         return _paid(segment, _thought(thinking))
     finally:
