@@ -135,7 +135,7 @@ export async function readThrough(card) {
 export async function checkAccessible(page, what, rules = null) {
   // The page's policy forbids scripts of others; the debugger is not bound by it.
   const session = await page.context().newCDPSession(page);
-  await session.send("Runtime.evaluate", { expression: axe });
+  if (await page.evaluate(() => window.axe === undefined)) await session.send("Runtime.evaluate", { expression: axe });
   const found = await page.evaluate(async (rules) => {
     const only = rules === null ? {} : { runOnly: { type: "rule", values: rules } };
     const { violations } = await window.axe.run(document, { resultTypes: ["violations"], ...only });

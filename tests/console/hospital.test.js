@@ -236,7 +236,8 @@ describe("the demonstration hospital", () => {
       for (const [path, heading] of Object.entries(pages)) {
         await visit(reyes.page, path);
         await reyes.page.locator("main h1", { hasText: heading }).first().waitFor({ state: "attached" });
-        await reyes.page.waitForTimeout(250);
+        await reyes.page.locator("main .waiting").first().waitFor({ state: "detached" });
+        await reyes.page.waitForTimeout(50);
         if (rules === null || rules.length > 0) await checkAccessible(reyes.page, `${path} ${JSON.stringify(options)}`, rules);
         const wide = await reyes.page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
         assert.ok(wide <= 0, `${path} is ${wide} px too wide`);
