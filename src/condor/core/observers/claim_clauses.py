@@ -59,7 +59,7 @@ def _cut(words: Sequence[str], start: int, at: int, starts: set[int]) -> bool | 
         words[after] in grammar.SUBJECT_STARTS or words[after] in grammar.BINDING
     )
     if word in grammar.BREAKS:
-        return not begins
+        return None if word == "but" and left and left[-1] in grammar.ALL_BUT else not begins
     if word in ("--", "(", ")", "/"):
         return False if _has(starts, start, at) or not _OPENS.isdisjoint(left) else None
     if word == "," and words[-1] == "?" and words[after : after + 1] and words[after] in grammar.ASKS:

@@ -136,6 +136,8 @@ GENERIC = (
     )
     | ADVERBS
 )
+#: "But" after one of these leaves out: "everything but the task".
+ALL_BUT = _set("all everything everyone everybody anything nothing none each every")
 #: More than one is meant.
 ALL = _set("all both everyone everybody each every alle beide tous toutes")
 #: They begin a question.

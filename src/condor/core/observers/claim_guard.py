@@ -96,6 +96,8 @@ class _Guard:
         self._vocabulary = frozenset(word for known in self._known for word in known.objects)
         #: What sorts of thing the last statement named.
         self._objects_said: dict[tuple[str, ...], frozenset[str]] = {}
+        #: Steps of which the text has told already.
+        self._told: set[str] = set()
         self._said: set[tuple[str, str]] = set()
         self._seen: set[tuple[object, ...]] = set()
         self.notices: list[Notice] = []
@@ -150,6 +152,7 @@ class _Guard:
         candidates = self._about(claim, kinds)
         unborne = self._unborne(claim, candidates)
         if unborne is None:
+            self._told |= self._told_of(claim, candidates)
             return
         if not unborne and not candidates and claim.strong:
             # Another verb for what was to happen to the same thing: "the referral was sent".
@@ -168,6 +171,12 @@ class _Guard:
         rest = (word for word in claim.words if word not in claim.phrase)
         return kinds_of(rest, effects) or kinds_of(claim.phrase, effects)
 
+    def _told_of(self, claim: Claim, candidates: Sequence[Known]) -> set[str]:
+        """The steps that a borne claim tells of: those that it names, or the only one that bears it."""
+        bearing = [known for known in candidates if known.succeeded]
+        named = self._named(bearing, _spoken(claim)) or (bearing if len(bearing) == 1 else [])
+        return {known.step.step_id for known in named}
+
     @staticmethod
     def _is_like(claim: Claim, known: Known) -> bool:
         """Whether texts call its effect so too: a dose that was changed was also saved."""
@@ -176,9 +185,14 @@ class _Guard:
     def _is_foreign(self, claim: Claim) -> bool:
         """Whether it names a new thing, and one that no step of the run has to do with.
 
-        "The blood thinner" is one that was spoken of; "a copy", "transport" and "also the dose" are new.
+        "The blood thinner" is one that was spoken of; "a copy", "transport" and "also the dose" are new. "An
+        antibiotic" may be what a step prescribed, until the text has told of that.
         """
         if not claim.by_verb or any(rule.id == "sent" for rule in claim.rules):
+            return False
+        ids = frozenset(rule.id for rule in claim.rules)
+        done = [known for known in self._effects() if known.succeeded and known.kinds & ids]
+        if _ADDS.isdisjoint(claim.words) and not all(known.step.step_id in self._told for known in done):
             return False
         first = next((word for word in claim.thing if word not in _BESIDES), "")
         if not _DEFINITE.isdisjoint((first, *claim.thing[:1])) and _ADDS.isdisjoint(claim.words):

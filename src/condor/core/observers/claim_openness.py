@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 #: Wherever one of these stands before an act, it is left open, with a few exceptions.
 LEFT_OPEN = grammar.NEGATIONS | grammar.CONDITIONS | grammar.HEDGES | grammar.MODALS
 #: Where none of these stands before an act, nothing leaves it open.
-_MAY_LEAVE_OPEN = LEFT_OPEN | grammar.SPEECH | frozenset(("check", "make", "to", "only", "after", "able"))
+_MAY_LEAVE_OPEN = (
+    LEFT_OPEN | grammar.SPEECH | frozenset(("check", "make", "to", "only", "after", "able", "but"))
+)
 #: Where one of these stands, how things are is left open.
 _UNSETTLED = grammar.CONDITIONS | grammar.HEDGES | grammar.MODALS | grammar.REMAINS
 _NO_MORE = frozenset((("no", "longer"), ("anymore",), ("any", "longer")))
@@ -52,6 +54,8 @@ def _denies(words: Sequence[str], at: int) -> bool:
     word, ahead = words[at], _ahead(words, at)
     if word in grammar.NEGATIONS and ahead not in grammar.NOT_ONLY:
         return True
+    if word == "but":
+        return at > 0 and words[at - 1] in grammar.ALL_BUT
     # "The only step that ran": the others did not.
     return word == "only" and ahead in grammar.PARTS and "that" in words[at:]
 
