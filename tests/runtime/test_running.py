@@ -12,11 +12,12 @@ from condor import Condor, HitlTier, PolicyClass, Principal, ToolContext, tool
 from condor.core.errors import NotAllowed, RefusedInput, StoreUnavailable, UnknownId
 from condor.runtime import tending
 from condor.testing import FailDisk
-from tests.pump.desk import ANN, BOB, ROBOT, call, open_desk, read_tool, write_tool
+from tests.pump.desk import ANN, BOB, ROBOT, call, check_everything, open_desk, read_tool, write_tool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from condor.ports.store import Committed, Transition
     from condor.testing import Ledger
 
 WRITE = call("w", "book.write", record="a", value="x")
@@ -343,3 +344,30 @@ async def test_an_address_that_is_no_text_is_named(tmp_path: Path) -> None:
     with pytest.raises(RefusedInput, match="database_url is 123, no address; write sqlite:///"):
         async with Condor(database_url=123, home=tmp_path / "home"):  # type: ignore[arg-type]
             pass
+
+
+async def test_what_may_be_stored_is_not_stored_twice(tmp_path: Path, ledger: Ledger) -> None:
+    """The outcome of a write is on disk, and nobody knows: the run is read again, and says it once."""
+    tools = (write_tool(ledger, tier=HitlTier.LOW), read_tool(ledger))
+    async with open_desk(tmp_path / "home", *tools, tend=False) as desk:
+        store, lost = desk.condor.store, [True]
+        commit = store.commit
+
+        async def lost_once(unit: Transition) -> Committed:
+            committed = await commit(unit)
+            if lost and any(b'"executed"' in body and b'"w"' in body for body in unit.audit):
+                lost.clear()
+                doubt = StoreUnavailable("whether it is stored is not known")
+                doubt.in_doubt = True
+                raise doubt
+            return committed
+
+        store.commit = lost_once  # type: ignore[method-assign]
+        run_id = await desk.start(
+            call("w", "book.write", record="a", value="x"), call("r", "book.read"), autonomy="autonomous"
+        )
+        end = await _gone_on(desk, run_id)
+        assert (end["status"], ledger.count(), lost) == ("succeeded", 1, [])
+        said = [(row["decision"], row.get("stepId")) for row in await desk.audit(run_id)]
+        assert said.count(("executed", "w")) == 1, said
+        await check_everything(desk)

@@ -238,6 +238,8 @@ class StoreUnavailable(CondorError):
 
     code = "store_unavailable"
     retryable = True
+    #: Its connection was lost and did not come back: it may be there all the same, and is not sent again.
+    in_doubt = False
 
 
 class OurBug(CondorError):

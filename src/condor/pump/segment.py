@@ -235,7 +235,7 @@ class Segment:
             RunLost: the run belongs to a later segment.
             Conflict: a card that this unit closes was closed or has expired, or the key that it creates a run
                 under is taken; nothing is stored.
-            StoreUnavailable: nothing is stored; the facts are kept for the next unit.
+            StoreUnavailable: nothing is stored, the facts are kept for the next unit; or that is in doubt.
         """
         if moves is not None:
             self._check_may_move(seen)
@@ -253,9 +253,10 @@ class Segment:
             if conflict.kind == "answers" and facts:
                 await self._save(facts)
             raise self._explained(conflict) from None
-        except StoreUnavailable:
-            facts.absorb(self.facts)
-            self.facts, self.effect_at_stake = facts, at_stake or self.effect_at_stake
+        except StoreUnavailable as fault:
+            if not fault.in_doubt:
+                facts.absorb(self.facts)
+                self.facts, self.effect_at_stake = facts, at_stake or self.effect_at_stake
             raise
         if moves is not None:
             for row in moves.steps.values():

@@ -79,6 +79,13 @@ _FORGET: Final = """WITH forgotten AS (
 _LEAVE: Final = "UPDATE writer SET gone_at = now() - interval '1 minute' WHERE writer_id = $1"
 
 
+def _one_more(error: StoreUnavailable) -> StoreUnavailable:
+    """One for each waiter: an exception that is raised twice tangles its tracebacks."""
+    more = StoreUnavailable(str(error))
+    more.in_doubt = error.in_doubt
+    return more
+
+
 class _Ready(NamedTuple):
     """A unit that can be sent."""
 
@@ -218,8 +225,7 @@ class PostgresWriter:
                 return [word for one in ready for word in await self._settled([one])]
             return [OurBug(f"a unit of run {ready[0].unit.run_id} cannot be stored: {error!r}")]
         except StoreUnavailable as error:
-            # One for each waiter: an exception that is raised twice tangles its tracebacks.
-            return [StoreUnavailable(str(error)) for _ in ready]
+            return [_one_more(error) for _ in ready]
         except asyncpg.PostgresError as error:
             why = explained(error, self._address)
             return [StoreUnavailable(f"the database did not take the transaction: {why}") for _ in ready]
@@ -270,9 +276,10 @@ class PostgresWriter:
         try:
             await self._connected(_DOUBT_S_MAX)
         except StoreUnavailable as error:
-            raise StoreUnavailable(
-                f"{error}; whether what was under way is stored is not known: look again before repeating it"
-            ) from None
+            unknown = "whether what was under way is stored is not known: look again before repeating it"
+            doubt = StoreUnavailable(f"{error}; {unknown}")
+            doubt.in_doubt = True
+            raise doubt from None
         group_no, told = self._found
         return told.splitlines() if group_no == self._group_no else None
 
