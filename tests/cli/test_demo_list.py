@@ -73,6 +73,7 @@ async def test_every_line_of_the_list_shows_what_it_says(tmp_path: Path) -> None
             end = await condor.wait(run.id)
         usual = "suspended" if scene.request.startswith(WAITS) else "succeeded"
         assert end["status"] == RESTS.get(scene.request, usual), (scene.request, end["closing"])
+        assert end["notices"] == [] or end["status"] in ("failed", "degraded"), scene.request
         assert "not understood" not in str(end["closing"]), scene.request
 
 

@@ -178,6 +178,7 @@ async def _close(call: Call) -> Composed:
         known="" if task.get("status") != "completed" else f"{reference_of(task)} is closed already",
         edits=() if task.get("status") == "completed" else [Edit(before=task, after=after)],
         reason=comment,
+        state="open → closed",
         before={"status": task.get("status")},
         after={"status": "completed", "finding": finding, "comment": comment},
         facts={"finding": finding},

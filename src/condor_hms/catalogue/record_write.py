@@ -85,6 +85,8 @@ class Composed:
     requires: Sequence[str | InputField] = ()
     #: It is on record already: told, and nothing is written.
     known: str = ""
+    #: From which state to which, where FHIR's words for it mean something else to a reader.
+    state: str = ""
     #: Told after the reference.
     notes: Sequence[str] = ()
     #: Further facts of the tool's value.
@@ -334,7 +336,9 @@ def _value(composed: Composed, written: Written) -> dict[str, Any]:
     who = composed.subject.get("text", "")
     head, here, tail = composed.done.partition(_WHO)
     said = head + who + tail if here else head + (f" for {who}" if who else "")
-    state = state_change(composed.edits[0]) if composed.edits and not composed.new else ""
+    state = composed.state
+    if not state and composed.edits and not composed.new:
+        state = state_change(composed.edits[0])
     return {
         **written.to_json(),
         **composed.facts,

@@ -41,7 +41,7 @@ async def test_an_emergency_read_waits_for_nobody_and_is_on_record(ward: Ward, a
     refused = await said(ward, "Show the full record of Leonard Mason", "rn-castillo")
     assert "needs an admin or a doctor" in refused["closing"]
     run = await said(ward, ASK, "rn-castillo", autonomy)
-    assert (run["status"], run["suspensions"]) == ("succeeded", [])
+    assert (run["status"], run["suspensions"], run["notices"]) == ("succeeded", [], [])
     assert "no known allergies" in run["closing"]
     assert "Emergency read on record, to be reviewed (Task/" in run["closing"]
     (event,) = await ward.search("AuditEvent", entity=LEONARD)
@@ -76,6 +76,7 @@ async def test_an_auditor_lists_and_closes_what_waits(ward: Ward) -> None:
     await said(ward, ASK, "rn-castillo")
     await said(ward, ASK.replace("Leonard Mason", "Helen Coleman"), "dr-okafor")
     listed = await said(ward, "Show the emergency reads that wait", "audit-reyes")
+    assert listed["notices"] == []
     assert listed["closing"].startswith("2 emergency reads to review: Task/")
     assert "by Maya Castillo: unconscious in the ED" in listed["closing"]
     (task,) = await ward.search("Task", patient=LEONARD)
@@ -83,6 +84,7 @@ async def test_an_auditor_lists_and_closes_what_waits(ward: Ward) -> None:
     closed = await said(ward, close, "audit-reyes", "autonomous")
     assert closed["status"] == "succeeded", closed["closing"]
     assert "Review closed as justified: the patient was unconscious" in closed["closing"]
+    assert closed["notices"] == []
     (after,) = await ward.search("Task", patient=LEONARD)
     assert (after["status"], after["output"][0]["valueCode"]) == ("completed", "justified")
     assert after["owner"] == {"display": "Audit Reyes"} or "reyes" in json.dumps(after["owner"]).lower()
