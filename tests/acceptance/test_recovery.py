@@ -57,7 +57,7 @@ async def test_r09_answers_from_the_reports_and_says_so(tmp_path: Path) -> None:
         assert "Creatinine 0.91 mg/dL on 7 Oct 2026" in end["closing"]
         assert "(from lab reports)" in end["closing"]
         assert (
-            "the lab reports stood in for the lab results: it did not answer (503, injected)"
+            "The lab reports stood in for the lab results: it did not answer (503, injected)"
             in (end["closing"])
         )
         assert (await kinds(ward, end)).count("plan.revised") == 1

@@ -116,7 +116,7 @@ def test_the_demonstration_shows_faults(tmp_path: Path) -> None:
     """R09 and R10 in one command: the stand-in is named, a task is left, nothing says ordered."""
     done = Shell(directory=tmp_path, packs="").process("demo", "--faults")
     assert done.code == 0, done.err
-    assert "the lab reports stood in for the lab results" in done.words
+    assert "The lab reports stood in for the lab results" in done.words
     assert "labs.search → labs.report.search" in done.words
     assert "plan: s2 is now labs.report.search" in done.err
     assert "⚠ Not completed: the lab order was not done" in done.words

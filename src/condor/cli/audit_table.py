@@ -67,6 +67,7 @@ def _particulars(row: Mapping[str, Any]) -> str:
     promotions = ", ".join(visible_word(name) for name in row.get("promotions") or ())
     parts = [
         step,
+        "an edit of the plan" if row.get("origin") == "plan_mutation" else "",
         f"{rule} (promoted: {promotions})" if rule and promotions else rule,
         visible_word(row["reasonCode"]) if row.get("reasonCode") else "",
         f"by {visible_word(row['actor'])}" if row.get("actor") else "",

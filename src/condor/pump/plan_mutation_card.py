@@ -60,6 +60,7 @@ def ask_first(
     tool = segment.ports.toolbox.find(candidate.tool)
     old, new = given.tool.title or given.tool.name, (tool.title if tool else "") or candidate.tool
     said = outcome.message or rule.why
+    headline, message = _asks(old, new, said, again=candidate.tool == given.tool.name)
     less = fidelity_of(candidate) == "degraded"
     context: list[Json] = [
         {"label": "Edit", "text": f"{_VERB} at step {node.step_id}, revision {graph.revision} of the plan"},
@@ -78,8 +79,8 @@ def ask_first(
             hitl_tier=candidate.declared_tier,
             gate_rule=rule.rule_id,
             resume_schema=resume_schema(ReasonCode.APPROVAL),
-            headline=f"Change the plan: “{new}” instead of “{old}”",
-            message=f"“{old}” did not do it: {said}. May “{new}” be asked instead?",
+            headline=headline,
+            message=message,
             evidence={
                 "summary": f"{node.step_id}: {given.tool.name} → {candidate.tool}",
                 "before": {"tool": given.tool.name},
@@ -90,6 +91,16 @@ def ask_first(
             requester_may_answer=not (tool is not None and tool.requester_excluded),
             requester_excluded=tool is not None and tool.requester_excluded,
         )
+    )
+
+
+def _asks(old: str, new: str, said: str, *, again: bool) -> tuple[str, str]:
+    """What the card says in its headline and its sentence."""
+    if again:
+        return f"Ask “{old}” again", f"“{old}” asks for another way: {said}. May it be asked again?"
+    return (
+        f"Change the plan: “{new}” instead of “{old}”",
+        f"“{old}” did not do it: {said}. May “{new}” be asked instead?",
     )
 
 

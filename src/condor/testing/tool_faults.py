@@ -38,6 +38,10 @@ ALWAYS = 1_000_000_000
 _TIMES = re.compile(r"[1-9][0-9]{0,5}")
 
 
+def _often(times: int) -> str:
+    return "always" if times == ALWAYS else "once" if times == 1 else f"{times} times"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolFault:
     """What goes wrong with a tool, and how often."""
@@ -53,7 +57,7 @@ class ToolFault:
     @property
     def told(self) -> str:
         """In words: ``fail, 2 times``."""
-        return f"{self.kind}, {'always' if self.times == ALWAYS else f'{self.times} times'}"
+        return f"{self.kind}, {_often(self.times)}"
 
 
 class _Counted:

@@ -34,9 +34,12 @@ _AT_THE_END = {
 def plan_revised_data(event: RunEvent) -> dict[str, Json]:
     """One applied edit of the plan: ``{"revision", "verb", "stepId", …}``.
 
-    A tool in place of another raises the revision; a tail that is taken out (``skips``) does not.
+    A tool in place of another raises the revision; a tail that is taken out (``skips``) does not. ``why`` is the
+    rule in words, where a rule of the gate spoke.
     """
-    return {name: event.facts[name] for name in _TOLD if name in event.facts}
+    told = {name: event.facts[name] for name in _TOLD if name in event.facts}
+    why = _WHY.get(str(event.facts.get("rule")), "")
+    return {**told, "why": why} if why else told
 
 
 def plan_kept_data(event: RunEvent) -> dict[str, Json] | None:

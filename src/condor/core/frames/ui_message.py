@@ -199,7 +199,7 @@ class UiMessage:
 
     def _step_started(self, event: RunEvent, payload: Payloads) -> list[Chunk]:
         step_id, tool = _word(event, "stepId"), _word(event, "tool")
-        chunks = self._give_way(step_id, "interrupted: it is tried again")
+        chunks = self._give_way(step_id, "it failed or was interrupted, and is tried again")
         # The sequence number makes it unique over attempts, the run id over runs.
         call_id = self._calls[step_id] = f"call_{self._run_id}_{event.seq}"
         self._plan.put(step_id, StepStatus.STARTED)

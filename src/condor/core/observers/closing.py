@@ -107,7 +107,8 @@ def _said(step: StepEvidence) -> str:
         said.append(f"(As it was read {step.as_of}.)")
     if step.instead_of:
         why = f": {step.instead_why}" if step.instead_why else ""
-        said.append(f"({ended(f'{step.stand_in} stood in for {step.instead_of}{why}')})")
+        stood_in = f"{step.stand_in} stood in for {step.instead_of}{why}"
+        said.append(f"({ended(stood_in[:1].upper() + stood_in[1:])})")
     if step.vouched_by:
         vouched = f"(Nobody saw it end; {step.vouched_by} says it happened: {ended(step.vouched_why)})"
         said.append(one_line(vouched))
