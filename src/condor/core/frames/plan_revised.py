@@ -34,8 +34,8 @@ _AT_THE_END = {
 def plan_revised_data(event: RunEvent) -> dict[str, Json]:
     """One applied edit of the plan: ``{"revision", "verb", "stepId", …}``.
 
-    A tool in place of another raises the revision; a tail that is taken out (``skips``) does not. ``why`` is the
-    rule in words, where a rule of the gate spoke.
+    A tool in place of another raises the revision; a tail that is taken out (``skips``) does not. ``why`` is
+    the rule in words, where a rule of the gate spoke.
     """
     told = {name: event.facts[name] for name in _TOLD if name in event.facts}
     why = _WHY.get(str(event.facts.get("rule")), "")
