@@ -10,6 +10,7 @@ Law 3: linear time; the text is never changed.
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -92,6 +93,7 @@ class _Guard:
         self._shared = frozenset(
             word for word, times in Counter(chain(*(k.persons for k in self._known))).items() if times > 1
         )
+        self._owns = {known.step.step_id: known.names - self._shared for known in self._known}
         self._words = frozenset().union(*(known.words | known.names for known in self._known))
         self._vocabulary = frozenset(word for known in self._known for word in known.objects)
         #: What sorts of thing the last statement named.
@@ -244,7 +246,7 @@ class _Guard:
 
     def _own(self, known: Known) -> frozenset[str]:
         """What names this entry and not the whole run."""
-        return known.names - self._shared
+        return self._owns[known.step.step_id]
 
     def _objects(self, claim: Claim) -> frozenset[str]:
         if (kept := self._objects_said.get(claim.words)) is not None:
@@ -380,7 +382,8 @@ def _spoken(claim: Claim) -> frozenset[str]:
     return _with_roots(claim.words)
 
 
-def _with_roots(words: Sequence[str]) -> frozenset[str]:
+@lru_cache(maxsize=2)
+def _with_roots(words: tuple[str, ...]) -> frozenset[str]:
     return frozenset(words).union(map(root, words))
 
 
