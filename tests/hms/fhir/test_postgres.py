@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -162,6 +163,31 @@ async def test_a_writer_that_stands_still_is_told(
         finally:
             await other.close()
         assert (await store.transact(WRITE)).outcomes[0].status == "created"
+
+
+async def test_a_writer_that_is_stopped_in_the_middle_loses_the_lock(
+    demo_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another writes meanwhile; whoever was stopped is told that nobody knows, and looks."""
+    monkeypatch.setattr("condor_hms.fhir.postgres_tables._IDLE_MS", 200)
+    reached, go_on = threading.Event(), threading.Event()
+
+    def stopped(point: str) -> None:
+        if point == "fhir.before-commit" and not reached.is_set():
+            reached.set()
+            go_on.wait(30)
+
+    async with PostgresFhirStore(demo_database, faults=stopped) as one:
+        async with PostgresFhirStore(demo_database) as other:
+            first = asyncio.create_task(one.transact(WRITE))
+            await asyncio.to_thread(reached.wait, 30)
+            result = await other.transact(WRITE)
+            go_on.set()
+            with pytest.raises(Unavailable, match="was lost"):
+                await first
+            assert [outcome.status for outcome in result.outcomes] == ["created", "created"]
+            again = await one.transact(WRITE)
+            assert [outcome.status for outcome in again.outcomes] == ["unchanged", "unchanged"]
 
 
 KILLED = """
