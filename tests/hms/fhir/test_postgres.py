@@ -177,17 +177,19 @@ async def test_a_writer_that_is_stopped_in_the_middle_loses_the_lock(
             reached.set()
             go_on.wait(30)
 
-    async with PostgresFhirStore(demo_database, faults=stopped) as one:
-        async with PostgresFhirStore(demo_database) as other:
-            first = asyncio.create_task(one.transact(WRITE))
-            await asyncio.to_thread(reached.wait, 30)
-            result = await other.transact(WRITE)
-            go_on.set()
-            with pytest.raises(Unavailable, match="was lost"):
-                await first
-            assert [outcome.status for outcome in result.outcomes] == ["created", "created"]
-            again = await one.transact(WRITE)
-            assert [outcome.status for outcome in again.outcomes] == ["unchanged", "unchanged"]
+    async with (
+        PostgresFhirStore(demo_database, faults=stopped) as one,
+        PostgresFhirStore(demo_database) as other,
+    ):
+        first = asyncio.create_task(one.transact(WRITE))
+        await asyncio.to_thread(reached.wait, 30)
+        result = await other.transact(WRITE)
+        go_on.set()
+        with pytest.raises(Unavailable, match="was lost"):
+            await first
+        assert [outcome.status for outcome in result.outcomes] == ["created", "created"]
+        again = await one.transact(WRITE)
+        assert [outcome.status for outcome in again.outcomes] == ["unchanged", "unchanged"]
 
 
 KILLED = """
