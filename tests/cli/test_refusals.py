@@ -246,7 +246,7 @@ def _commands(command: click.Command, path: tuple[str, ...] = ()) -> Iterator[tu
 
 
 def test_every_command_takes_json_but_those_that_run_on() -> None:
-    """The README says which two."""
+    """The README says which."""
     without = {
         path
         for path, command in _commands(condor)
@@ -254,7 +254,7 @@ def test_every_command_takes_json_but_those_that_run_on() -> None:
     }
     assert without == {"demo", "serve", "worker"}
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    assert "Every command but `demo` and `serve` takes `--json`" in readme
+    assert "Every command but `demo`, `serve` and `worker` takes `--json`" in readme
 
 
 ERRORS_AS_JSON: dict[str, tuple[tuple[str, ...], int, str]] = {
