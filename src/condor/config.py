@@ -79,6 +79,13 @@ class Settings(BaseSettings):
     identical_decisions_max: Any = Field(
         default=None, description="The same decision on one step: 1 to 20; else 3."
     )
+    take_ups_max: Any = Field(
+        default=None,
+        description=(
+            "Times in a row that one run is taken up after its process ended, with nothing done in between: "
+            "1 to 100; else 5."
+        ),
+    )
     wall_time_s_max: Any = Field(
         default=None, description="Seconds of work on one run, parked time excluded: 1 to 604800; else 3600."
     )

@@ -282,6 +282,7 @@ export const words = {
       retries_per_step: "Retries of a step",
       identical_inputs: "Identical inputs",
       identical_decisions: "Identical decisions",
+      take_ups: "Restarts without progress",
       wall_time_s: "Working time",
       tokens: "Tokens",
       cost_usd: "Cost",

@@ -62,7 +62,9 @@ async def write_prose(segment: Segment, evidence: ClaimEvidence) -> Prose:
         return told
     if writer is None or state.graph is None or state.status is not RunStatus.EXECUTING:
         return _NOTHING
-    if not is_time_left(segment):
+    stop = state.ledger.stop
+    if not is_time_left(segment) or (stop is not None and stop.limit == "take_ups_max"):
+        # For all that is known it was the writer that ended the process.
         return _NOTHING
     asked = state.payload("request") or {}
     request = ClosingRequest(

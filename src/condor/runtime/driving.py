@@ -9,6 +9,7 @@ Law 3: a process that goes finishes what is in flight, begins nothing new, and h
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,12 +17,15 @@ from typing import TYPE_CHECKING
 from condor.core.errors import OurBug, RecordDamaged, StoreUnavailable
 from condor.core.run import TERMINAL, RunStatus
 from condor.ports.store import Conflict, Expect, Transition
+from condor.pump.breaker import open_breaker
 from condor.pump.loop import drive
 from condor.pump.phases.dispatch import dispatch
 from condor.pump.phases.fail import end_failed, readable
 from condor.pump.phases.plan import plan
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment
+from condor.pump.staging import LEDGER
 from condor.pump.state import StateUnreadable
+from condor.pump.taking_up import count_taking_up, give_back
 
 if TYPE_CHECKING:
     from condor.core.ids import RunId
@@ -93,8 +97,18 @@ class Driving:
             return False
         if not isinstance(taken, Segment):
             return False
-        self._dispatcher.dispatch(run_id, self.to_its_rest(self.begin(taken)))
+        self._dispatcher.dispatch(run_id, self._as_long_as_it_may(self.begin(taken)))
         return True
+
+    async def _as_long_as_it_may(self, live: Live) -> None:
+        try:
+            await self.to_its_rest(live)
+        except asyncio.CancelledError:
+            # The process goes, after its grace.
+            if give_back(live.segment):
+                with contextlib.suppress(RunLost, LookAgain, Conflict, StoreUnavailable):
+                    await live.segment.commit()
+            raise
 
     async def _taken(self, run_id: str, *, asks: bool = False) -> Segment | JobEnd:
         """The next segment of a run that nobody has; else whether it is known that there is nothing to do.
@@ -110,7 +124,12 @@ class Driving:
                 return "later" if holder == "missed" else "done"
             try:
                 state = await readable(stored, self._ports)
-                state.epoch = await self._raised(stored.run)
+                # A run's first job is its beginning.
+                begins = asks and stored.run.epoch == 1
+                stop = None if begins else count_taking_up(state, self._ports.limits)
+                state.epoch = await self._raised(
+                    stored.run, None if begins or stop else state.payloads[LEDGER]
+                )
             except RecordDamaged:
                 # What something else wrote is left to people; the other runs go on.
                 _log.exception("run %s is not taken up", run_id)
@@ -122,17 +141,28 @@ class Driving:
                 if conflict.kind not in ("rev", "status"):
                     return "done"
                 continue
-            return Segment(state, self._ports)
+            segment = Segment(state, self._ports)
+            if stop is not None:
+                open_breaker(segment, stop)
+            return segment
         raise OurBug(f"answers to run {run_id} keep overtaking its taking up")
 
-    async def _raised(self, run: RunRow) -> int:
+    async def _raised(self, run: RunRow, ledger: bytes | None) -> int:
         """Begin a segment on a run exactly as it was loaded; its epoch.
+
+        Args:
+            ledger: with the taking up counted; None where it is not.
 
         INVARIANT: not on a later one of the same epoch, in which a step has an outcome that was not loaded.
         """
         expect = Expect(epoch=run.epoch, rev=run.rev, statuses=frozenset({run.status}))
         unit = Transition(
-            run_id=run.run_id, tenant_id=run.tenant_id, at=self._ports.at(), expect=expect, raise_epoch=True
+            run_id=run.run_id,
+            tenant_id=run.tenant_id,
+            at=self._ports.at(),
+            expect=expect,
+            raise_epoch=True,
+            payloads=[] if ledger is None else [(LEDGER, ledger)],
         )
         committed = await self._ports.store.commit(unit)
         self._ports.faults("unit.acknowledged")
@@ -227,6 +257,7 @@ class Driving:
         """Queue a job for a run that is not at rest; another worker is woken at once."""
         if segment.state.status in AT_REST:
             return
+        give_back(segment)
         try:
             await segment.commit(hand_over=True)
         except (RunLost, LookAgain, Conflict):

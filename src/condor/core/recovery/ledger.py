@@ -112,6 +112,10 @@ class CircuitBreakerLedger:
     steps: Mapping[str, StepSpent] = field(default_factory=dict)
     #: The most that any step has spent: retries, repetitions, decisions.
     most_of_a_step: tuple[int, int, int] = (0, 0, 0)
+    #: Times in a row that the run was taken up with nothing done since the time before.
+    take_ups: int = 0
+    #: What had been done then, in a word.
+    done_before: str = ""
     stop: BreakerStop | None = None
 
     def charge(
@@ -145,6 +149,28 @@ class CircuitBreakerLedger:
         """The ledger with its breaker open; the first stop stays."""
         return self if self.stop is not None else replace(self, stop=stop)
 
+    def taken_up(self, done: str, *, any_succeeded: bool = False) -> CircuitBreakerLedger | BreakerStop:
+        """The ledger after its run was taken up once more, or the stop that it meets.
+
+        Args:
+            done: what has been done of the run, in a word: another one is progress.
+        """
+        if self.stop is not None:
+            return self.stop
+        take_ups = self.take_ups + 1 if done == self.done_before else 1
+        if take_ups > self.limits.take_ups_max:
+            return BreakerStop(
+                limit="take_ups_max",
+                used=self.take_ups,
+                most=self.limits.take_ups_max,
+                outcome="degraded" if any_succeeded else "failed",
+            )
+        return replace(self, take_ups=take_ups, done_before=done)
+
+    def given_back(self) -> CircuitBreakerLedger:
+        """The ledger of a run that was let go of in order: its last taking up does not count."""
+        return replace(self, take_ups=self.take_ups - 1) if self.take_ups and self.stop is None else self
+
     def overspent(self, charge: Charge) -> CircuitBreakerLedger:
         """The ledger after something was spent with its breaker open; the stop tells what is gone in all."""
         gone = {"tokens_max": charge.tokens, "cost_usd_max": charge.cost_usd}
@@ -171,6 +197,7 @@ class CircuitBreakerLedger:
             "retries_per_step_max": retries,
             "identical_inputs_max": repeated,
             "identical_decisions_max": decided,
+            "take_ups_max": self.take_ups,
             "wall_time_s_max": self.worked_s,
             "tokens_max": self.tokens,
             "cost_usd_max": self.cost_usd,
@@ -223,6 +250,8 @@ class CircuitBreakerLedger:
                 for name, spent in self.steps.items()
             },
         }
+        if self.done_before:
+            stored["takeUps"] = {"times": self.take_ups, "done": self.done_before}
         if self.stop is not None:
             stored["stop"] = self.stop.to_json()
         return stored
@@ -239,7 +268,7 @@ def ledger_from_json(stored: Mapping[str, Any] | None, limits: Limits) -> Circui
     if stored["v"] != _VERSION:
         raise ValueError(f"its budget has version {stored['v']!r}; this process reads {_VERSION}")
     retries, repeated, decided = (_amount(most) for most in stored["mostOfAStep"])
-    stop = stored.get("stop")
+    stop, taken = stored.get("stop"), stored.get("takeUps")
     return CircuitBreakerLedger(
         limits=limits,
         plan_mutations=_amount(stored["planMutations"]),
@@ -248,6 +277,8 @@ def ledger_from_json(stored: Mapping[str, Any] | None, limits: Limits) -> Circui
         cost_usd=_amount(stored["costUsd"]),
         worked_s=_amount(stored["workedS"]),
         most_of_a_step=(retries, repeated, decided),
+        take_ups=0 if taken is None else _amount(taken["times"]),
+        done_before="" if taken is None else str(taken["done"]),
         steps={
             name: StepSpent(
                 retries=_amount(spent["retries"]),

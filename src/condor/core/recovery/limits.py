@@ -94,6 +94,14 @@ LIMITS: tuple[Limit, ...] = (
         reason="the same decision on the same step, again and again, is a circle",
     ),
     Limit(
+        name="take_ups_max",
+        unit="restarts without progress",
+        default=5,
+        floor=1,
+        most=100,
+        reason="a run that ends the process at each restart ends every run beside it too",
+    ),
+    Limit(
         name="wall_time_s_max",
         unit="seconds",
         default=3_600,
@@ -134,6 +142,7 @@ class Limits:
     retries_per_step_max: int = 6
     identical_inputs_max: int = 6
     identical_decisions_max: int = 3
+    take_ups_max: int = 5
     wall_time_s_max: float = 3_600
     tokens_max: int = 1_000_000
     cost_usd_max: float = 10
