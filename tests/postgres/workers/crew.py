@@ -102,7 +102,7 @@ class Crew:
     @asynccontextmanager
     async def server(self, **options: Any) -> AsyncIterator[Condor]:
         """A server in this process; unless told otherwise it hands everything over."""
-        home = self.folder / "here"
+        home = options.pop("home", self.folder / "here")
         given: dict[str, Any] = {"settings": Settings(home=home), "driven": "workers", **options}
         async with Condor(packs=[CrewPack(self.folder)], home=home, database_url=self.url, **given) as condor:
             yield condor

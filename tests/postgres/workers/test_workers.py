@@ -301,3 +301,25 @@ async def test_a_segment_that_lost_its_run_ends_nothing(crew: Crew, monkeypatch:
         assert (await working, await other) == ("done", "done")
         assert (await condor.show(run.id))["status"] == "succeeded"
         await check_whole(condor, run.id)
+
+
+async def test_a_server_that_works_itself_keeps_its_runs(crew: Crew, cluster: PostgresCluster) -> None:
+    """Beside it stand a worker and a server that hands over: each run is where it was started or answered."""
+    plan = {"steps": [step("h", "gate.hold", name="h"), step("a", "once.write", "h", record="a")]}
+    async with crew.server(driven="here", home=crew.folder / "inline") as inline, crew.server() as condor:
+        worker = await crew.worker()
+        run = await inline.start(plan=plan, principal=ANN)
+        await crew.there("held-h")
+        before = await condor.store.run(run.id)
+        assert before is not None
+        cluster.sql(*[job(run.id, epoch) for epoch in range(3)])
+        await until(lambda: cluster.sql(JOBS) == "0")
+        after = await condor.store.run(run.id)
+        assert after is not None
+        assert after.epoch == before.epoch
+        crew.let_go("h")
+        # Answered at the server that hands over, it goes on at the worker.
+        assert await answered(condor, run.id, OPERATORS[0], YES) == "succeeded"
+        assert list(inline._running()._driving.live) == []
+        assert crew.is_there(worker)
+        await check_whole(condor, run.id)
