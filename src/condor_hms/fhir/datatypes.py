@@ -28,6 +28,22 @@ Fault: TypeAlias = "tuple[str, str, str]"
 #: drt-1: an expression of time in UCUM.
 _TIME_UNITS = frozenset({"ms", "s", "min", "h", "d", "wk", "mo", "a"})
 _UCUM = "http://unitsofmeasure.org"
+_COMPARATORS = ("<", "<=", ">=", ">")
+#: UCUM codes of units as they are written; where unit and code differ, one is read and the other counted by.
+_UNIT_CODES = {
+    **{code: code for code in ("mg", "g", "kg", "ug", "ng", "mL", "dL", "mmol", "cm", "mm[Hg]", "%")},
+    **{"mcg": "ug", "µg": "ug", "μg": "ug", "ml": "mL", "l": "L", "mmHg": "mm[Hg]"},
+}
+#: No UCUM code is a word of five letters or more: what is longer has brackets, braces, a dot or a slash.
+_WORD = re.compile(r"[A-Za-z]{5,}")
+_EVENT_NAMES = """
+MORN MORN.early MORN.late NOON AFT AFT.early AFT.late EVE EVE.early EVE.late NIGHT PHS
+HS WAKE C CM CD CV AC ACM ACD ACV PC PCM PCD PCV
+"""
+#: R4 value set event-timing.
+_EVENTS = frozenset(_EVENT_NAMES.split())
+#: RFC 6838: type/subtype, with parameters.
+_MIME = re.compile(r"[\w.+-]+/[\w.+-]+(\s*;.*)?")
 #: BCP 47, as far as form goes: `en`, `de-CH`, `zh-Hans-CN`, `x-klingon`.
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 
@@ -71,6 +87,26 @@ def _period(given: Mapping[str, Any]) -> Iterator[Fault]:
 def _quantity(given: Mapping[str, Any]) -> Iterator[Fault]:
     if "code" in given and "system" not in given:
         yield "system", "qty-3", "a unit code needs its system"
+    if given.get("comparator", "<") not in _COMPARATORS:
+        yield "comparator", "value-set", f"{given['comparator']!r:.80} is none of {', '.join(_COMPARATORS)}"
+    if given.get("system") == _UCUM and _WORD.fullmatch(str(given.get("code", ""))):
+        yield (
+            "code",
+            "ucum",
+            f"{given['code']!r:.80} is a word and no UCUM code: give mg, mL, [iU], {{tbl}}, …",
+        )
+        return
+    code, means = given.get("code"), _UNIT_CODES.get(str(given.get("unit")))
+    is_known = code is not None and means is not None and given.get("system") == _UCUM
+    if is_known and _UNIT_CODES.get(str(code), code) != means:
+        said = f"the unit says {given['unit']!r} and the code {given['code']!r:.80}: they are another amount"
+        yield "code", "unit", said
+
+
+def _age(given: Mapping[str, Any]) -> Iterator[Fault]:
+    yield from _duration(given)
+    if given.get("value", 1) < 0:
+        yield "value", "age-1", "an age is not negative"
 
 
 def _duration(given: Mapping[str, Any]) -> Iterator[Fault]:
@@ -105,6 +141,13 @@ def _money(given: Mapping[str, Any]) -> Iterator[Fault]:
 def _attachment(given: Mapping[str, Any]) -> Iterator[Fault]:
     if "data" in given and "contentType" not in given:
         yield "contentType", "att-1", "data needs its contentType"
+    kind = given.get("contentType")
+    if isinstance(kind, str) and _MIME.fullmatch(kind) is None:
+        yield (
+            "contentType",
+            "value-set",
+            f"{kind[:80]!r} is no MIME type: give text/plain, application/pdf, …",
+        )
 
 
 def _language(given: Mapping[str, Any]) -> Iterator[Fault]:
@@ -152,12 +195,25 @@ def _repeat(given: Mapping[str, Any]) -> Iterator[Fault]:
     ):
         if name in given and given[name] < least:
             yield name, rule, f"it must be at least {least}"
+    for name, most in (("frequency", "frequencyMax"), ("period", "periodMax"), ("duration", "durationMax")):
+        if name in given and most in given and given[most] < given[name]:
+            yield most, "timing", f"it is below {name}"
+    yield from _events(given)
     if "timeOfDay" in given and "when" in given:
         yield "when", "tim-10", "give either timeOfDay or when"
 
 
+def _events(given: Mapping[str, Any]) -> Iterator[Fault]:
+    for number, when in enumerate(given.get("when", [])):
+        if when not in _EVENTS:
+            events = ", ".join(sorted(_EVENTS))
+            yield f"when[{number}]", "value-set", f"{when!r:.80} is no event of the day: give one of {events}"
+    if "offset" in given and "when" not in given:
+        yield "when", "tim-9", "it is required with offset"
+
+
 _RULES: dict[str, Callable[[Mapping[str, Any]], Iterator[Fault]]] = {
-    "Age": _duration,
+    "Age": _age,
     "Attachment": _attachment,
     "Count": _quantity,
     "Distance": _quantity,

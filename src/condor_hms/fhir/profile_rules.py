@@ -37,6 +37,9 @@ VITAL_UNITS: dict[str, tuple[str, ...]] = {
     "2708-6": ("%",),
     "59408-5": ("%",),
 }
+#: UCUM codes of time, length, temperature, pressure and rate.
+_NO_AMOUNT_NAMES = "s min h d wk mo a m cm mm km Cel K [degF] mm[Hg] Pa kPa /min /h Hz"
+_NO_AMOUNTS = frozenset(_NO_AMOUNT_NAMES.split())
 #: Intents of MedicationRequest that tell somebody to give a medicine.
 _ORDERS = frozenset({"order", "original-order", "reflex-order", "filler-order", "instance-order"})
 
@@ -55,13 +58,30 @@ def allergy_status(resource: Resource) -> Iterator[Issue]:
 
 def dose_is_a_dose(resource: Resource) -> Iterator[Issue]:
     """Ours: a dose is a positive number; to be given, it has a unit: a bare number could be mg or tablets."""
-    to_be_given = resource.get("status") in ("draft", "active", "on-hold")
-    for place, quantity in elements_at(resource, "dosageInstruction.doseAndRate.doseQuantity"):
+    is_order = resource["resourceType"] == "MedicationRequest"
+    to_be_given = is_order and resource.get("status") in ("draft", "active", "on-hold")
+    dosage = "dosageInstruction" if is_order else "dosage"
+    for place, quantity in elements_at(resource, f"{dosage}.doseAndRate.doseQuantity"):
         value = quantity.get("value")
         if value is None or value <= 0:
             yield Issue(path=f"{place}.value", rule="dose", message="a dose is a number above 0: give it")
+        if quantity.get("code") in _NO_AMOUNTS:
+            message = f"{quantity['code']!r:.80} is no amount of a medicine"
+            yield Issue(path=f"{place}.code", rule="dose", message=message)
         if to_be_given and "unit" not in quantity and "code" not in quantity:
             yield Issue(path=f"{place}.unit", rule="dose", message="a dose has a unit: give it")
+
+
+def never_negative(*paths: str) -> Callable[[Resource], Iterator[Issue]]:
+    """Ours: what is handed out, given or charged is an amount, and no debt."""
+
+    def rule(resource: Resource) -> Iterator[Issue]:
+        for path in paths:
+            for place, quantity in elements_at(resource, path):
+                if quantity.get("value", 0) < 0:
+                    yield Issue(path=f"{place}.value", rule="quantity", message="it is not negative")
+
+    return rule
 
 
 def agents_are_named(resource: Resource) -> Iterator[Issue]:
@@ -189,6 +209,9 @@ def vital_signs_have_their_units(resource: Resource) -> Iterator[Issue]:
     for place, part in parts:
         quantity = part.get("valueQuantity", {})
         allowed = VITAL_UNITS.get(concept_code(part.get("code"), _LOINC) or "")
+        if allowed is not None and allowed[0] != "Cel" and quantity.get("value", 0) < 0:
+            message = "this measurement is not negative"
+            yield Issue(path=f"{place}.valueQuantity.value", rule="quantity", message=message)
         if allowed is not None and "code" in quantity and quantity["code"] not in allowed:
             message = f"{quantity['code']!r:.80} is no unit of this measurement: give {' or '.join(allowed)}"
             yield Issue(path=f"{place}.valueQuantity.code", rule="vital-sign-unit", message=message)
@@ -211,6 +234,25 @@ def new_result_says_something(resource: Resource) -> Iterator[Issue]:
     if resource.get("status") in ("final", "amended", "corrected") and not has_value and not parts:
         message = "a result has a value, components, members, or a reason why it has none"
         yield Issue(path="Observation.value[x]", rule="required", message=message)
+
+
+def ranges_say_something(resource: Resource) -> Iterator[Issue]:
+    """obs-3: a reference range has low, high or text."""
+    for path in ("referenceRange", "component.referenceRange"):
+        for place, limits in elements_at(resource, path):
+            if not limits.keys() & {"low", "high", "text"}:
+                yield Issue(path=place, rule="obs-3", message="give low, high or text")
+
+
+def stages_and_evidence_say_something(resource: Resource) -> Iterator[Issue]:
+    """con-1 and con-2: a stage has a summary or an assessment, evidence has a code or a detail."""
+    for rule, path, needed in (
+        ("con-1", "stage", ("summary", "assessment")),
+        ("con-2", "evidence", ("code", "detail")),
+    ):
+        for place, part in elements_at(resource, path):
+            if not part.keys() & set(needed):
+                yield Issue(path=place, rule=rule, message=f"give {' or '.join(needed)}")
 
 
 def education_is_named(resource: Resource) -> Iterator[Issue]:
@@ -292,18 +334,23 @@ RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
     "Appointment": (nothing_changes_the_meaning, appointment_holds, ends_after_it_starts),
     "AuditEvent": (nothing_changes_the_meaning, name_or_query),
     "CarePlan": (nothing_changes_the_meaning, detail_or_reference),
-    "ChargeItem": (nothing_changes_the_meaning,),
+    "ChargeItem": (nothing_changes_the_meaning, never_negative("quantity")),
     "Communication": (nothing_changes_the_meaning,),
-    "Condition": (nothing_changes_the_meaning, condition_status),
+    "Condition": (nothing_changes_the_meaning, condition_status, stages_and_evidence_say_something),
     "DocumentReference": (nothing_changes_the_meaning, document_has_content),
     "Flag": (nothing_changes_the_meaning,),
-    "Immunization": (nothing_changes_the_meaning, education_is_named),
+    "Immunization": (nothing_changes_the_meaning, education_is_named, never_negative("doseQuantity")),
     "Invoice": (nothing_changes_the_meaning, invoice_is_clear, invoice_is_in_one_currency),
-    "MedicationRequest": (nothing_changes_the_meaning, dose_is_a_dose),
-    "MedicationStatement": (nothing_changes_the_meaning,),
+    "MedicationRequest": (
+        nothing_changes_the_meaning,
+        dose_is_a_dose,
+        never_negative("dispenseRequest.quantity", "dispenseRequest.initialFill.quantity"),
+    ),
+    "MedicationStatement": (nothing_changes_the_meaning, dose_is_a_dose),
     "Observation": (
         nothing_changes_the_meaning,
         observation_holds,
+        ranges_say_something,
         vital_signs_have_their_units,
         components_agree_with_themselves,
     ),

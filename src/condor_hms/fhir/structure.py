@@ -108,11 +108,21 @@ def _object_shape(element: dict[Any, Any], path: str, *, depth: int) -> Iterator
     for key, value in element.items():
         if not isinstance(key, str):
             yield Issue(path=path, rule="shape", message=f"the key {key!r} is not a string")
+        elif key == "fhir_comments":
+            message = "FHIR R4 has no comments: leave it out"
+            yield Issue(path=f"{path}.{key}", rule="structure", message=message)
+        elif key == "id" and "resourceType" in element and not _is_id(value):
+            message = f"{value!r:.80} is no id: 1 to 64 letters, digits, - and ."
+            yield Issue(path=f"{path}.{key}", rule="structure", message=message)
         elif isinstance(value, list) and None in value and _has_companion(element, key):
             present = [item for item in value if item is not None]
             yield from _shape(present or [True], f"{path}.{key}", depth=depth + 1)
         else:
             yield from _shape(value, f"{path}.{key}", depth=depth + 1)
+
+
+def _is_id(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9\-.]{1,64}", value) is not None
 
 
 def _has_companion(element: Mapping[str, Any], key: str) -> bool:
@@ -133,6 +143,10 @@ def structure_issues(resource: Resource) -> list[Issue]:
                 path="resourceType", rule="structure", message=f"{resource_type[:80]!r} is not a FHIR R4 type"
             )
         ]
+    # The models fail on a contained type that they do not have.
+    unknown = list(_unknown_contained(resource))
+    if unknown:
+        return unknown
     try:
         parsed = model.model_validate(resource)
     except pydantic.ValidationError as error:
@@ -141,6 +155,15 @@ def structure_issues(resource: Resource) -> list[Issue]:
         list(_contained_issues(resource)) + list(_converted(resource, parsed, resource_type))[:_ISSUES_MAX]
     )
     return converted or list(datatype_issues(resource, parsed, resource_type))[:_ISSUES_MAX]
+
+
+def _unknown_contained(resource: Resource) -> Iterator[Issue]:
+    contained = resource.get("contained")
+    for index, item in enumerate(contained if isinstance(contained, list) else ()):
+        kind = item.get("resourceType") if isinstance(item, dict) else None
+        if not isinstance(kind, str) or _model(kind) is None:
+            path = f"{resource['resourceType']}.contained[{index}].resourceType"
+            yield Issue(path=path, rule="structure", message=f"{kind!r:.80} is not a FHIR R4 type")
 
 
 def _contained_issues(resource: Resource) -> Iterator[Issue]:

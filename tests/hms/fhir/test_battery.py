@@ -8,9 +8,11 @@ import pytest
 
 from condor_hms.fhir.port import FhirStore, RequestRefused, ValidationRefused
 from tests.hms.fhir.battery import KINDS, Kind, create, example
+from tests.hms.fhir.battery_more import MORE_KINDS
 from tests.hms.fhir.support import bundle, changed, everything, flag, post
 
-SPOILED = sorted({(kind.tool, kind.resource_type) for kind in KINDS})
+ALL_KINDS = (*KINDS, *MORE_KINDS)
+SPOILED = sorted({(kind.tool, kind.resource_type) for kind in ALL_KINDS})
 
 
 def unindexed(path: str) -> str:
@@ -19,7 +21,7 @@ def unindexed(path: str) -> str:
 
 def test_the_battery_is_large_enough() -> None:
     """Every kind is of its own, over the types that are written."""
-    assert len({kind.name for kind in KINDS}) == len(KINDS) >= 60
+    assert len({kind.name for kind in ALL_KINDS}) == len(ALL_KINDS) >= 180
     assert len({kind.resource_type for kind in KINDS}) >= 12
 
 
@@ -31,7 +33,7 @@ async def test_what_is_spoiled_is_accepted_as_it_stands(
     await demo_store.transact(create(example(tool, resource_type), resource_type))
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", ALL_KINDS, ids=lambda kind: kind.name)
 async def test_a_malformed_write_is_refused_by_the_path_of_its_mistake(
     demo_store: FhirStore, kind: Kind
 ) -> None:
