@@ -185,7 +185,10 @@ class Driving:
         row = await self._ports.store.run(run_id)
         if row is None or row.status in AT_REST:
             return True
-        return row.epoch == epoch + 1 and await self._handed_over(run_id, held_at=row.epoch)
+        if row.epoch != epoch + 1 or not await self._handed_over(run_id, held_at=row.epoch):
+            return False
+        _log.warning("run %s was left by a worker that shows no sign of life; it is queued again", run_id)
+        return True
 
     async def _handed_over(self, run_id: str, *, held_at: int | None = None) -> bool:
         """Queue a job for a run; from ``held_at`` on its segment can write nothing more."""

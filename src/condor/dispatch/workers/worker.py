@@ -180,9 +180,7 @@ async def _passed_on(job: Job, duties: Duties) -> bool:
     run_id, epoch = job.task_kwargs.get("run_id"), job.task_kwargs.get("epoch")
     if not isinstance(run_id, str) or not isinstance(epoch, int):
         return False
-    passed_on = await duties.pass_on(run_id, epoch)
-    _log.warning("run %s was left by a worker that shows no sign of life; it is queued again", run_id)
-    return passed_on
+    return await duties.pass_on(run_id, epoch)
 
 
 def _add(app: App, name: str, cron: str, look: Callable[[], Awaitable[None]]) -> None:
