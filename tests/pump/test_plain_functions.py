@@ -224,3 +224,33 @@ def test_a_process_ends_beside_plain_functions_that_never_do(tmp_path: Path) -> 
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "failed\n"), done.stderr
+
+
+FORKS = """
+import asyncio, os
+from condor.ports.threads import in_thread
+
+assert asyncio.run(in_thread(int)) == 0
+child = os.fork()
+if not child:
+    os._exit(asyncio.run(asyncio.wait_for(in_thread(lambda: 7), 5)))
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    """None of its parent's, which are not there."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "7\n", done.stderr
+
+
+async def test_a_thread_is_used_again_unless_its_call_hung(let_go: threading.Event) -> None:
+    """What waits for an answer never stands behind another call."""
+    first = await in_thread(threading.get_ident)
+    assert await in_thread(threading.get_ident) == first
+    stragglers = Stragglers()
+    with pytest.raises(OutOfTime):
+        await stragglers.within(in_thread(let_go.wait), 0.02, "hangs")
+    assert await in_thread(threading.get_ident) != first

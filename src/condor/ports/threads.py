@@ -1,4 +1,4 @@
-"""Plain functions of foreign code: each call in a thread of its own, which nobody waits for.
+"""Plain functions of foreign code: each call has a thread to itself, which nobody waits for.
 
 Law 1: a call that hangs costs no other its thread. What waits for room has not begun: its time does not run,
 and where there is none in the end it is refused, with nothing done.
@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import os
 import threading
 from collections import deque
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from condor.core.errors import ToolError
@@ -28,6 +30,8 @@ BUSY_MAX = 512
 HUNG_MAX = 2_000
 #: Seconds that a call waits for room.
 ROOM_S_MAX = 30.0
+#: Threads that are kept for the next call: to start one takes four times as long as to wake one.
+IDLE_MAX = 32
 
 
 class _Room:
@@ -120,20 +124,24 @@ class _Work:
         self.error: BaseException | None = None
         self.ended: asyncio.Future[None] = self._loop.create_future()
 
-    def run(self) -> None:
-        """In the thread."""
+    def run(self, thread: _Thread) -> bool:
+        """In a thread; whether it is kept for another call."""
         try:
             self.value = self._context.run(self._call)
         except BaseException as error:  # noqa: BLE001 - whoever waits for it is told
             self.error = error
         with self._lock:
             self._has_ended = True
+        is_kept = not self._is_hung and len(_IDLE) < IDLE_MAX
+        if is_kept:
+            _IDLE.append(thread)  # before anybody is told, who might have the next call
         if self._is_hung:
             _ROOM.count_hung(-1)
         else:
             _ROOM.free()
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
             self._loop.call_soon_threadsafe(self.ended.set_result, None)
+        return is_kept
 
     def give_up(self) -> None:
         """Nobody waits for it any more."""
@@ -144,6 +152,46 @@ class _Work:
         _ROOM.count_hung(1)
         _ROOM.free()
         runs_on(self.ended)
+
+
+class _Thread(threading.Thread):
+    """Does one call after the other, never two: what waits for it has no other before it."""
+
+    def __init__(self) -> None:
+        super().__init__(name="condor-plain-function", daemon=True)
+        self._calls: SimpleQueue[_Work] = SimpleQueue()
+
+    def do(self, work: _Work) -> None:
+        """Hand it a call; it has none."""
+        self._calls.put(work)
+
+    def run(self) -> None:
+        """Until it is not kept."""
+        while self._calls.get().run(self):
+            pass
+
+
+#: Threads without a call.
+_IDLE: deque[_Thread] = deque()
+
+
+def _forget() -> None:
+    """A process that was forked has none of its parent's threads."""
+    _IDLE.clear()
+    _ROOM.__init__()  # type: ignore[misc]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
+def _hand_to_a_thread(work: _Work) -> None:
+    try:
+        _IDLE.pop().do(work)
+    except IndexError:
+        thread = _Thread()
+        thread.do(work)
+        thread.start()
 
 
 async def in_thread(function: Callable[..., _T], /, *args: Any, **kwargs: Any) -> _T:
@@ -158,7 +206,7 @@ async def in_thread(function: Callable[..., _T], /, *args: Any, **kwargs: Any) -
     await _ROOM.take()
     work = _Work(lambda: function(*args, **kwargs))
     try:
-        threading.Thread(target=work.run, name="condor-plain-function", daemon=True).start()
+        _hand_to_a_thread(work)
     except RuntimeError as fault:
         _ROOM.free()
         raise _refusal(f"the system gives no more ({fault})") from fault
@@ -173,4 +221,4 @@ async def in_thread(function: Callable[..., _T], /, *args: Any, **kwargs: Any) -
     return value
 
 
-__all__ = ["BUSY_MAX", "HUNG_MAX", "ROOM_S_MAX", "in_thread"]
+__all__ = ["BUSY_MAX", "HUNG_MAX", "IDLE_MAX", "ROOM_S_MAX", "in_thread"]
