@@ -156,6 +156,13 @@ def test_a_claim_about_another_entity_is_not_borne() -> None:
     assert _answered("I sent the message to MRN-20418.", anna) == {"*"}
 
 
+def test_an_article_is_no_preposition() -> None:
+    """"I stopped an order" says what was stopped; "I stopped at the order" does not."""
+    entry = {"id": "s", "tool": "order.cancel", "op": "cancel", "noun": "the order", "status": "denied"}
+    assert _answered("I stopped an order.", evidence_of([entry])) == {"s"}
+    assert _answered("I stopped at the order.", evidence_of([entry])) == set()
+
+
 def test_what_a_notice_says() -> None:
     """A correction quotes the claim and gives the evidence; an unplanned one says that no step did it."""
     [correction] = guard_claims("I sent it.", evidence_of(_SENT_TWICE[:1]))

@@ -96,6 +96,8 @@ PREPOSITIONS = _set(
     "to for by at on in from with of into via as after before under through without within about over out "
     "off per using an am bei fur mit von nach pour par chez"
 )
+#: After a verb: what it was done to does not follow ("an" is an article too).
+NO_OBJECT = PREPOSITIONS - DETERMINERS
 #: Roles and others that are not this run.
 OTHERS = _set(
     "doctor dr mr mrs ms nurse pharmacist pharmacy patient ward lab laboratory clinic hospital gp family "

@@ -306,7 +306,9 @@ class _Guard:
             if word in ("to", "for") and (name := claim.words[at + 1]) in claim.names
         ]
         strangers = [
-            name for name in to_whom if name not in MONTHS and name not in OTHERS and name not in _DAYS
+            name
+            for name in to_whom
+            if name.isalpha() and name not in MONTHS and name not in OTHERS and name not in _DAYS
         ]
         if strangers and all(known.is_person for known in borne):
             return not any(name in known.names for name in claim.names for known in borne)

@@ -112,7 +112,7 @@ def comes_to_nothing(act: Sequence[str], after: Sequence[str], *, acts: bool) ->
     if len(act) > 1 or act[0] not in grammar.INTRANSITIVE:
         return False
     # "It stopped responding", "I stopped before the entry".
-    halts = acts and (first in grammar.PREPOSITIONS or first in ("here", "there", "up"))
+    halts = acts and (first in grammar.NO_OBJECT or first in ("here", "there", "up"))
     return halts or first.endswith("ing")
 
 

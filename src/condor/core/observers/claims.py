@@ -36,7 +36,7 @@ _HITS_MAX = 12
 TEXT_HITS_MAX = 1_000
 _UNDONE_HEADINGS = LEFT_OPEN | frozenset(("to", "next", "open", "todo", "planned"))
 _AFTER_THING = (
-    grammar.PREPOSITIONS | frozenset(("that", "pending", ",", ":", "--", "(", ")")) | grammar.CONDITIONS
+    grammar.NO_OBJECT | frozenset(("that", "pending", ",", ":", "--", "(", ")")) | grammar.CONDITIONS
 )
 _MARKS = frozenset((",", ":", "--", "(", ")", "?", "/"))
 
