@@ -16,7 +16,7 @@ from tests.pump.desk import call, open_desk
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: What ends the process: a read, a planner, a preview of a write, a writer.
+#: What ends the process: a read, a planner, a preview or a report of a write, a writer.
 POISON = """
 import asyncio, os, sys
 from condor import Condor, HitlTier, PolicyClass, ToolContext, tool
@@ -43,20 +43,22 @@ class Writer:
 
 tools = [
     tool("ok.read", policy_class=PolicyClass.READ)(ok),
+    tool("ok.write", policy_class=PolicyClass.MUTATE, hitl_tier=HitlTier.LOW, report=end)(ok),
     tool("read", policy_class=PolicyClass.READ)(ends),
     tool("preview", policy_class=PolicyClass.MUTATE, hitl_tier=HitlTier.HIGH, preview=ends)(ok),
 ]
 steps = [{"id": "r", "tool": what if what in ("read", "preview") else "ok.read", "args": {}}]
+if what == "report":
+    # What was written is stored before the read begins, and told at the end.
+    steps = [{"id": "w", "tool": "ok.write", "args": {}}, {**steps[0], "after": ["w"]}]
 
 async def main():
-    options = {"planner": Planner()} if what == "planner" else {"writer": Writer()}
-    if what in ("read", "preview"):
-        options = {}
+    options = {"planner": {"planner": Planner()}, "writer": {"writer": Writer()}}.get(what, {})
     async with Condor(tools=tools, home=home, database_url="", **options) as condor:
         runs = [row.run_id for row in await condor._stored().runs(limit=9)]
         if not runs:
             start = {"request": "x"} if what == "planner" else {"plan": {"steps": steps}}
-            runs = [(await condor.start(**start)).id]
+            runs = [(await condor.start(**start, autonomy="autonomous")).id]
         end = await condor.wait(runs[0])
         print(end["status"], end["budget"]["stop"]["limit"], end["budget"]["take_ups"]["used"])
         print(end["closing"])
@@ -65,7 +67,7 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("what", ["planner", "preview", "read", "writer"])
+@pytest.mark.parametrize("what", ["planner", "preview", "read", "report", "writer"])
 def test_a_run_that_ends_its_process_is_stopped(
     tmp_path: Path, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -84,7 +86,8 @@ def test_a_run_that_ends_its_process_is_stopped(
         errors = done.stderr
     assert seen[:2] == [(9, "entered\n")] * 2, (seen, errors)
     code, said = seen[2]
-    assert (code, said.splitlines()[0]) == (0, "failed take_ups_max 1"), errors
+    status = "degraded" if what == "report" else "failed"
+    assert (code, said.splitlines()[0]) == (0, f"{status} take_ups_max 1"), errors
     assert "1 of at most 1 restarts without progress were used up" in said
 
 

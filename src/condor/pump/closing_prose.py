@@ -21,6 +21,7 @@ from condor.ports.closing_writer import ClosingDelta, ClosingRequest
 from condor.ports.deadline import EscapedExit, contained
 from condor.ports.messages import TextCut
 from condor.pump.breaker import charged
+from condor.pump.taking_up import ended_its_process
 from condor.pump.time_left import is_time_left, left_s
 
 if TYPE_CHECKING:
@@ -62,9 +63,7 @@ async def write_prose(segment: Segment, evidence: ClaimEvidence) -> Prose:
         return told
     if writer is None or state.graph is None or state.status is not RunStatus.EXECUTING:
         return _NOTHING
-    stop = state.ledger.stop
-    if not is_time_left(segment) or (stop is not None and stop.limit == "take_ups_max"):
-        # For all that is known it was the writer that ended the process.
+    if not is_time_left(segment) or ended_its_process(state):
         return _NOTHING
     asked = state.payload("request") or {}
     request = ClosingRequest(

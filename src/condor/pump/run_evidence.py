@@ -15,6 +15,7 @@ from condor.core.run import Principal
 from condor.core.suspend import Origin, ReasonCode, read_reason_code
 from condor.pump.call import answer_body, call_of, changes_of, decided_by
 from condor.pump.staging import decision_payload
+from condor.pump.taking_up import ended_its_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -194,8 +195,8 @@ def _sentence(segment: Segment, node: Node, value: Any) -> dict[str, Any]:
     if tool is None:
         return {"sentence": f"{node.tool}: done."}
     called = state.payload(node.payload("args")) or {}
-    if tool.report is not None:
-        with contextlib.suppress(Exception):  # a hook of a tool author cannot cost the run its closing
+    if tool.report is not None and not ended_its_process(state):
+        with contextlib.suppress(BaseException):  # a hook of a tool author cannot cost the run its closing
             said = tool.report(called.get("args", {}), value)
             if isinstance(said, str) and said.strip():
                 own = said[:_SENTENCE_CHARS_MAX].encode("utf-8", "replace").decode()

@@ -43,6 +43,12 @@ def give_back(segment: Segment) -> bool:
     return True
 
 
+def ended_its_process(state: RunState) -> bool:
+    """Whether the run was stopped for that: nothing of a tool author is entered for its closing either."""
+    stop = state.ledger.stop
+    return stop is not None and stop.limit == "take_ups_max"
+
+
 def _done(state: RunState) -> str:
     """All that brings a run nearer to its rest, in a word; no events, for a call that begins is one."""
     settled = sum(row.status in SETTLED for row in state.steps.values())
@@ -51,4 +57,4 @@ def _done(state: RunState) -> str:
     return f"{state.status}:{revision}:{settled}:{len(state.suspensions)}:{closed}:{state.answers}"
 
 
-__all__ = ["count_taking_up", "give_back"]
+__all__ = ["count_taking_up", "ended_its_process", "give_back"]
