@@ -36,6 +36,8 @@ _DEPTH_MAX = 30
 _STRING_CHARS_MAX = 1_000_000
 #: R4: a string has no character below U+0020 but tab and line breaks.
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+#: Halves of UTF-16 pairs: JSON can spell them, no text can hold them.
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 #: Issues reported for one resource; a person corrects a few at a time.
 _ISSUES_MAX = 20
 
@@ -88,6 +90,8 @@ def _primitive_fault(value: Any) -> tuple[str, str] | None:
             return None
         case str() if not value.strip():
             return "empty", "a blank string: leave the element out or give a value"
+        case str() if _SURROGATE.search(value):
+            return "shape", "it holds half of a character (a lone surrogate)"
         case str() if _CONTROL.search(value):
             return "shape", "it holds a control character: only line breaks and tabs may stand in a text"
         case str() if len(value) > _STRING_CHARS_MAX:
@@ -106,8 +110,8 @@ def _object_shape(element: dict[Any, Any], path: str, *, depth: int) -> Iterator
     if not element:
         yield Issue(path=path, rule="empty", message="an empty object: leave the element out or give a value")
     for key, value in element.items():
-        if not isinstance(key, str):
-            yield Issue(path=path, rule="shape", message=f"the key {key!r} is not a string")
+        if not isinstance(key, str) or _SURROGATE.search(key):
+            yield Issue(path=path, rule="shape", message=f"the key {key!r} is no text")
         elif key == "fhir_comments":
             message = "FHIR R4 has no comments: leave it out"
             yield Issue(path=f"{path}.{key}", rule="structure", message=message)
@@ -151,6 +155,10 @@ def structure_issues(resource: Resource) -> list[Issue]:
         parsed = model.model_validate(resource)
     except pydantic.ValidationError as error:
         return [_issue(resource_type, details) for details in error.errors(include_url=False)[:_ISSUES_MAX]]
+    except (AttributeError, KeyError, RecursionError, TypeError) as error:
+        # The models break on some wrong types instead of refusing them.
+        message = f"it holds an element of a wrong type ({type(error).__name__}: {str(error)[:80]})"
+        return [Issue(path=resource_type, rule="structure", message=message)]
     converted = (
         list(_contained_issues(resource)) + list(_converted(resource, parsed, resource_type))[:_ISSUES_MAX]
     )
