@@ -40,6 +40,9 @@ _COUNT_MAX = 1000
 _PHONE_DIGITS_MIN = 7
 
 
+#: Control characters, and halves of UTF-16 pairs: no index has them.
+_NO_TEXT = re.compile(r"[\x00-\x1f\ud800-\udfff]")
+
 DateOp: TypeAlias = Literal["eq", "ge", "le", "gt", "lt"]
 _DATE_OPS: dict[str, DateOp] = {"eq": "eq", "ge": "ge", "le": "le", "gt": "gt", "lt": "lt"}
 
@@ -166,8 +169,10 @@ def _parse_count(where: str, values: list[str]) -> int:
 
 def _parse_value(where: str, name: str, param: Param, value: str) -> Iterator[Criterion]:
     """The criteria of one value; words of a name are separate criteria, alternatives of a comma are one."""
-    if any(ord(char) < ord(" ") for char in value) or any(len(part) > CHARS_MAX for part in value.split(",")):
-        raise RequestRefused(where, f"a value has at most {CHARS_MAX} characters, and no control characters")
+    if _NO_TEXT.search(value) or any(len(part) > CHARS_MAX for part in value.split(",")):
+        raise RequestRefused(
+            where, f"a value has at most {CHARS_MAX} characters, no control character and no half of one"
+        )
     if param.kind == "name":
         words = name_words(value, whole=False)
         if not words or len(words) > _VALUES_MAX:
