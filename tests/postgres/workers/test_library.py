@@ -107,6 +107,9 @@ def test_looks_come_as_often_as_they_say() -> None:
         (at,) = ticks.get_timestamps(task, None, 1_000_000_000)
         later = list(ticks.get_timestamps(task, at, at + every[name]))
         assert later == [at + every[name]], name
+        # A look whose worker died holds up the next of its kind until it is missed; that look never waits.
+        assert task.task.queueing_lock == name
+        assert task.task.lock == (None if name == "retry-stalled" else name)
 
 
 class Idle:

@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: The queue of looks.
+#: The queue of looks, and the one that all others rest on.
 LOOKS: Final = "condor-looks"
-#: Looks done at once by one worker.
-_LOOKS_MAX: Final = 2
+RETRY_STALLED: Final = "retry-stalled"
+#: Looks done at once by one worker: one of each kind, so that none waits for another kind.
+_LOOKS_MAX: Final = 5
 #: When each look comes, as cron says it; the sixth field is seconds.
 _STALLED, _TEND, _SEAL, _IDLE, _OLD = (
     "* * * * * */2",
@@ -164,7 +165,7 @@ def looks_app(connector: PsycopgConnector, duties: Duties, stalled_s: float) -> 
         )
 
     looks: dict[str, tuple[str, Callable[[], Awaitable[None]]]] = {
-        "retry-stalled": (_STALLED, retry_stalled),
+        RETRY_STALLED: (_STALLED, retry_stalled),
         "tend": (_TEND, duties.tend),
         "seal": (_SEAL, duties.seal),
         "sweep-idle": (_IDLE, duties.sweep_idle),
@@ -184,9 +185,12 @@ async def _passed_on(job: Job, duties: Duties) -> bool:
 
 
 def _add(app: App, name: str, cron: str, look: Callable[[], Awaitable[None]]) -> None:
-    # At most one of a kind waits; the name is the look's, never a run's.
+    # At most one of a kind waits, and one is at work; but the look for workers that are gone waits for none, or
+    # one that died at it would never be missed. The names are looks', never runs'.
+    lock = None if name == RETRY_STALLED else name
+
     @app.periodic(cron=cron)
-    @app.task(name=name, queue=LOOKS, queueing_lock=name)
+    @app.task(name=name, queue=LOOKS, queueing_lock=name, lock=lock)
     async def looked(timestamp: int) -> None:
         try:
             await look()
