@@ -185,7 +185,7 @@ async def _passed_on(job: Job, duties: Duties) -> bool:
 
 
 def _add(app: App, name: str, cron: str, look: Callable[[], Awaitable[None]]) -> None:
-    # At most one of a kind waits, and one is at work; but the look for workers that are gone waits for none, or
+    # At most one of a kind waits, and one is at work; the look for workers that are gone waits for none, or
     # one that died at it would never be missed. The names are looks', never runs'.
     lock = None if name == RETRY_STALLED else name
 
