@@ -144,6 +144,8 @@ def _close_tool(hospital: Hospital) -> ToolDescriptor:
         title="Close a review",
         noun="the review",
         roles=_REVIEWERS,
+        # Under supervision a card waits, and auditors answer none.
+        approver_roles=("doctor",),
         ops=("update",),
         target=("review", "Task"),
         args=(
@@ -165,9 +167,7 @@ async def _close(call: Call) -> Composed:
             code="not_a_review",
         )
     who = await person(call.hospital, call.ctx.principal)
-    requester = task.get("requester") or {}
-    if any(name in who and who[name] == requester.get(name) for name in ("reference", "identifier")):
-        raise ToolError("who read cannot review it; nothing was written", effect="none", code="own_read")
+    await _refuse_own_read(call, task.get("requester") or {})
     finding, comment = call.given("finding"), call.given("comment")
     after = reviewed(task, who, finding, comment, now=clock_time(call.ctx))
     patient = await require(call.hospital, (task.get("for") or {}).get("reference"), "Patient")
@@ -183,3 +183,11 @@ async def _close(call: Call) -> Composed:
         after={"status": "completed", "finding": finding, "comment": comment},
         facts={"finding": finding},
     )
+
+
+async def _refuse_own_read(call: Call, reader: Mapping[str, Any]) -> None:
+    """Who read neither reviews nor approves the review."""
+    for someone in (call.ctx.principal, call.ctx.approved_by):
+        who = {} if someone is None else await person(call.hospital, someone)
+        if any(name in who and who[name] == reader.get(name) for name in ("reference", "identifier")):
+            raise ToolError("who read cannot review it; nothing was written", effect="none", code="own_read")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from condor import Condor
+from condor import Condor, NotAnApprover
 from condor_hms.fhir.embedded import EmbeddedFhirStore
 from condor_hms.fhir.errors import Unavailable
 from condor_hms.fhir.validation import check_content
@@ -110,6 +110,22 @@ async def test_only_reviewers_review_and_only_reviews(ward: Ward) -> None:
     (plain,) = [row for row in await ward.search("Task", patient=LEONARD) if "code" not in row]
     run = await said(ward, f"Task/{plain['id']} was justified because of that", "audit-reyes", "autonomous")
     assert "is no review of an emergency read" in run["closing"]
+
+
+async def test_under_supervision_another_doctor_approves_the_review(ward: Ward) -> None:
+    """An auditor answers no card; the doctor who read may not approve the review of it either."""
+    await said(ward, ASK, "dr-okafor")
+    (task,) = await ward.search("Task", patient=LEONARD)
+    close = f"Task/{task['id']} was justified because the patient was unconscious"
+    own = await said(ward, close, "audit-reyes")
+    assert own["status"] == "suspended"
+    with pytest.raises(NotAnApprover):
+        await ward.answer(own, {"approved": True}, "audit-reyes")
+    own = await ward.answer(own, {"approved": True}, "dr-okafor")
+    assert "who read cannot review it" in own["closing"]
+    assert (await ward.search("Task", patient=LEONARD))[0]["status"] == "requested"
+    other = await ward.answer(await said(ward, close, "audit-reyes"), {"approved": True}, "dr-lindholm")
+    assert other["status"] == "succeeded", other["closing"]
 
 
 async def test_what_cannot_be_put_on_record_is_not_shown(ward: Ward, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from condor import CondorError, PackSetup, Principal, ToolContext, ToolError
 from condor.ports.packs import Pack
+from condor.tools.lint import lint_tools
 from condor_hms.fhir.embedded import EmbeddedFhirStore
 from condor_hms.pack import PACK
 
@@ -139,3 +140,10 @@ def test_importing_the_pack_is_cheap() -> None:
     seconds, modules = out.splitlines()
     assert float(seconds) < 0.15
     assert modules == "['condor_hms.pack']"
+
+
+async def test_every_tool_of_the_pack_passes_the_lint(tmp_path: Path) -> None:
+    """The catalogue's and its own: no error, and each can be answered by somebody where it may wait."""
+    async with PACK.open(PackSetup(home=tmp_path, demo=True, read_only=True)) as opened:
+        assert [row for row in lint_tools(opened.tools) if row.level == "error"] == []
+        assert len(opened.tools) == 55 + 3
