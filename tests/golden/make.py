@@ -34,7 +34,7 @@ async def make_sqlite(folder: Path) -> None:
 
 
 async def make_postgres(folder: Path, cluster: PostgresCluster) -> None:
-    """The schema and its rows as statements, with a run more that waits for a worker."""
+    """The rows as statements, with a run more that waits for a worker; migrations make what they stand in."""
     gate, entered = asyncio.Event(), asyncio.Event()
     async with (
         opened(folder, cluster.url, seed=1, gate=gate, entered=entered) as condor,
@@ -51,10 +51,11 @@ async def make_postgres(folder: Path, cluster: PostgresCluster) -> None:
 
 
 def dumped(url: str) -> str:
-    """Condor's schema of a database, as statements."""
+    """The rows of Condor's schema of a database, as statements."""
     programs = find_programs()
     assert programs is not None
-    options = ["--schema=condor", "--no-owner", "--no-privileges", "--inserts", url]
+    options = ["--schema=condor", "--data-only", "--disable-triggers", "--inserts"]
+    options += ["--exclude-table=condor.schema_version", url]
     return subprocess.run([programs / "pg_dump", *options], capture_output=True, text=True, check=True).stdout
 
 

@@ -9,6 +9,7 @@ from condor.core.outcome import classify_step_outcome, failed
 from condor.pump import effects
 from condor.pump.call import invocation_of
 from condor.pump.staging import Staging
+from condor.pump.time_left import left_s
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,7 +23,7 @@ async def _journal_after(segment: Segment, effect: Any, leaf: Any, *, seen: int)
     """The journal entry comes after the effect: a crash between them leaves no trace of it."""
     returned = await segment.ports.toolbox.invoke(
         replace(
-            invocation_of(segment.state, effect.given),
+            invocation_of(segment.state, effect.given, left_s=left_s(segment)),
             approved_by=effect.approved_by,
             key=effect.key,
             versions=effect.versions,

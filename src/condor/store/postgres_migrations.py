@@ -7,10 +7,10 @@ Law 3: processes that open one database at the same time migrate it one after th
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from condor.core.errors import HomeUnusable
+from condor.store.jobs_schema import jobs_schema
 from condor.store.postgres_apply import APPLY_UNIT
 from condor.store.postgres_apply_1 import APPLY_UNIT_1
 from condor.store.versions import check_version
@@ -120,9 +120,12 @@ _THIRD: Final = (
         WITH (fillfactor = 70)""",
 )
 
+#: Stands for ``jobs_schema()``, which is read when it is needed.
+_JOBS: Final = "the tables of jobs"
+
 #: Jobs for workers, by procrastinate 3.10, in this schema; ``works``: that a writer's process takes them.
 _FOURTH: Final = (
-    Path(__file__).with_name("procrastinate_3_10.sql").read_text(encoding="utf-8"),
+    _JOBS,
     "ALTER TABLE writer ADD COLUMN works boolean NOT NULL DEFAULT false",
     APPLY_UNIT,
 )
@@ -169,7 +172,8 @@ async def migrate(
     """Bring a schema on, all of it in one transaction, while no other process does.
 
     Raises:
-        HomeUnusable: it is newer than this Condor, or another program's; nothing was changed.
+        HomeUnusable: it is newer than this Condor, or another program's, or the package of jobs is missing;
+            nothing was changed.
     """
     if await stored_version(connection, schema, name) == len(migrations):
         return
@@ -187,7 +191,7 @@ async def migrate(
             )
         for number, statements in enumerate(migrations[version:], start=version + 1):
             for statement in statements:
-                await connection.execute(statement)
+                await connection.execute(jobs_schema() if statement is _JOBS else statement)
             await connection.execute(f"INSERT INTO {_VERSION_TABLE} VALUES ({number})")
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from importlib import resources
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from condor.store import postgres_migrations
+from condor.core.errors import HomeUnusable
+from condor.store import jobs_schema as jobs_schema_module
 from tests.postgres.workers.crew import job
 
 if TYPE_CHECKING:
@@ -27,15 +27,16 @@ COLUMNS = {
 JOB = "queue_name task_name priority lock queueing_lock args scheduled_at"
 
 
-def test_the_copy_of_the_schema_is_the_packages() -> None:
-    """Byte for byte, below what is said of it; else the pin moved, and a migration is due."""
-    assert version("procrastinate").startswith("3.10.")
-    copy = postgres_migrations._FOURTH[0]
-    schema = resources.files("procrastinate.sql").joinpath("schema.sql").read_text(encoding="utf-8")
-    said, _, rest = copy.partition("\n\n-- Procrastinate Schema\n")
-    assert all(line.startswith("--") for line in said.splitlines())
-    assert f"-- Procrastinate Schema\n{rest}" == schema
-    assert "Permission is hereby granted" in said
+def test_the_schema_is_the_one_the_migration_was_made_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the pinned version it is read; of another, or of none, one line says what to install."""
+    assert version("procrastinate") == "3.10.0"
+    assert "CREATE TABLE procrastinate_jobs" in jobs_schema_module.jobs_schema()
+    monkeypatch.setattr(jobs_schema_module, "_SHA256", "of another version")
+    with pytest.raises(HomeUnusable, match="makes other tables than"):
+        jobs_schema_module.jobs_schema()
+    monkeypatch.setattr(jobs_schema_module, "find_spec", lambda _: None)
+    with pytest.raises(HomeUnusable, match=r"install condor-runtime\[postgres\]"):
+        jobs_schema_module.jobs_schema()
 
 
 async def test_what_our_statements_name_is_there(opened: OpenStore, cluster: PostgresCluster) -> None:
