@@ -169,9 +169,20 @@ class Driving:
         return committed.epoch
 
     async def hand_over_orphans(self) -> int:
-        """Queue a job for each run whose process, or whose job, is gone. How many."""
-        orphans = await self._ports.store.orphaned()
-        return sum([await self._handed_over(run_id) for run_id in orphans if run_id not in self._damaged])
+        """Queue a job for each run whose process, or whose job, is gone; and for what is left of this one's.
+
+        A run of this process that it does not work on has lost its job where the database was away.
+        """
+        store = self._ports.store
+        orphans = [run_id for run_id in await store.orphaned() if run_id not in self._damaged]
+        handed = sum([await self._handed_over(run_id) for run_id in orphans])
+        for run_id in await store.unfinished():
+            stored, holder = await store.offered(run_id)
+            # What is begun from here on has another epoch.
+            if stored is None or holder != "here" or run_id in {*self.live, *self._taking, *self._damaged}:
+                continue
+            handed += await self._handed_over(run_id, held_at=stored.run.epoch)
+        return handed
 
     async def pass_on(self, run_id: str, epoch: int) -> bool:
         """The worker that has a job shows no sign of life: queue its run anew, under another epoch.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Literal
 
@@ -99,7 +100,7 @@ def test_looks_come_as_often_as_they_say() -> None:
     from condor.dispatch.workers import worker
     from condor.dispatch.workers.steady import connector_of
 
-    app = worker.looks_app(connector_of("postgresql://nowhere", "condor"), Idle(), 8.0)
+    app = worker.looks_app(connector_of("postgresql://nowhere", "condor"), Idle(), asyncio.Event(), 8.0)
     every = {"retry-stalled": 2, "tend": 5, "seal": 60, "sweep-idle": 600, "remove-old-jobs": 3600}
     registry: PeriodicRegistry = app.periodic_registry
     ticks = PeriodicDeferrer(registry, max_delay=3_600)

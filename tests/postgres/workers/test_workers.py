@@ -323,3 +323,26 @@ async def test_a_server_that_works_itself_keeps_its_runs(crew: Crew, cluster: Po
         assert list(inline._running()._driving.live) == []
         assert crew.is_there(worker)
         await check_whole(condor, run.id)
+
+
+async def test_what_a_worker_has_and_does_not_work_on_is_queued_again(crew: Crew) -> None:
+    """Its job was lost while the database was away; the worker finds out, and keeps what it works on."""
+    plan = {"steps": [step("h", "gate.hold", name="h")]}
+    async with crew.server() as condor, worker_here(crew, "a") as worker:
+        left = await condor.start(plan=WRITE, principal=ANN)
+        held = await condor.start(plan=plan, principal=ANN)
+        driving = worker._running()._driving
+        working = asyncio.create_task(worker._running().work_on(held.id))
+        await crew.there("held-h")
+        taken = await driving._taken(left.id, asks=True)
+        assert not isinstance(taken, str)
+        assert await worker._running().hand_over_orphans() == 1
+        stored, holder = await worker.store.offered(left.id)
+        assert (holder, (await worker.store.offered(held.id))[1]) == ("nobody", "here")
+        assert stored is not None
+        assert stored.run.epoch == taken.state.epoch + 1
+        assert await worker._running().work_on(left.id) == "done"
+        assert len(await parked(condor, left.id)) == 1
+        crew.let_go("h")
+        assert await working == "done"
+        await check_whole(condor, left.id, held.id)

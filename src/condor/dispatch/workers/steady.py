@@ -31,8 +31,8 @@ _CONNECTIONS_MAX: Final = 4
 _CONNECT_S_MAX: Final = 5
 #: Seconds before a database that is away is looked for again.
 _AGAIN_S: Final = 1.0
-#: Times that the end of a job is written down before that is left to whoever finds it stalled.
-_ENDINGS_MAX: Final = 5
+#: Seconds of attempts to connect, ever longer apart, before they begin anew.
+_RECONNECT_S: Final = 3.0
 
 
 def connector_of(dsn: str, schema: str) -> PsycopgConnector:
@@ -47,6 +47,8 @@ def connector_of(dsn: str, schema: str) -> PsycopgConnector:
         min_size=1,
         max_size=_CONNECTIONS_MAX,
         timeout=_CONNECT_S_MAX,
+        # Given up soon and begun anew, so that it waits no longer between two attempts.
+        reconnect_timeout=_RECONNECT_S,
         configure=_autocommit,
         kwargs={
             "application_name": "condor worker",
@@ -72,9 +74,10 @@ def _pool(**options: Any) -> AsyncConnectionPool:
 class SteadyJobs(JobManager):
     """Procrastinate's manager, told to go on."""
 
-    def __init__(self, connector: PsycopgConnector) -> None:
-        """Of an app's connector."""
+    def __init__(self, connector: PsycopgConnector, stop: asyncio.Event) -> None:
+        """Of an app's connector; after ``stop`` nothing is tried again."""
         super().__init__(connector)
+        self._stop = stop
         #: Notifications so far.
         self._heard = 0
 
@@ -150,13 +153,16 @@ class SteadyJobs(JobManager):
         await self._written(lambda: again(job_id, retry_at, priority, queue, lock))
 
     async def _written(self, write: Any) -> None:
-        for _ in range(_ENDINGS_MAX):
+        """Write until it is there: a job of a worker that lives is nobody else's until then."""
+        while True:
             try:
                 await write()
             except ConnectorException as error:
                 if not _is_lost(error):
                     # It was taken for stalled: another worker has it, or it is gone.
                     _log.info("a job was another's meanwhile")
+                    return
+                if self._stop.is_set():
                     return
                 await asyncio.sleep(_AGAIN_S)
             else:

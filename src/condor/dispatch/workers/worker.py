@@ -99,8 +99,10 @@ async def run_worker(
         segments = {"queues": [QUEUE], "concurrency": concurrency, "name": "segments"}
         looks = {"queues": [LOOKS], "concurrency": _LOOKS_MAX, "name": "looks"}
         working = [
-            asyncio.create_task(_kept(segments_app(connector, duties), {**common, **segments})),
-            asyncio.create_task(_kept(looks_app(connector, duties, times.stalled_s), {**common, **looks})),
+            asyncio.create_task(_kept(segments_app(connector, duties, stop), {**common, **segments})),
+            asyncio.create_task(
+                _kept(looks_app(connector, duties, stop, times.stalled_s), {**common, **looks})
+            ),
         ]
         try:
             ready()
@@ -124,9 +126,9 @@ async def _kept(app: App, options: Mapping[str, Any]) -> None:
         await asyncio.sleep(1.0)
 
 
-def segments_app(connector: PsycopgConnector, duties: Duties) -> App:
+def segments_app(connector: PsycopgConnector, duties: Duties, stop: asyncio.Event) -> App:
     """The app whose jobs are segments."""
-    app = _app(connector)
+    app = _app(connector, stop)
 
     @app.task(name=SEGMENT, queue=QUEUE, retry=_Again())
     async def segment(run_id: object = None, **_: object) -> None:
@@ -143,9 +145,9 @@ def segments_app(connector: PsycopgConnector, duties: Duties) -> App:
     return app
 
 
-def looks_app(connector: PsycopgConnector, duties: Duties, stalled_s: float) -> App:
+def looks_app(connector: PsycopgConnector, duties: Duties, stop: asyncio.Event, stalled_s: float) -> App:
     """The app whose jobs are looks."""
-    app = _app(connector)
+    app = _app(connector, stop)
 
     async def retry_stalled() -> None:
         jobs = app.job_manager
@@ -200,9 +202,9 @@ def _add(app: App, name: str, cron: str, look: Callable[[], Awaitable[None]]) ->
             _log.exception("%s failed; the next look comes", name)
 
 
-def _app(connector: PsycopgConnector) -> App:
+def _app(connector: PsycopgConnector, stop: asyncio.Event) -> App:
     app = App(connector=connector)
-    app.job_manager = SteadyJobs(connector)
+    app.job_manager = SteadyJobs(connector, stop)
     return app
 
 
