@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Final
 
+    from condor.ports.jobs import Backlog
+
 #: Seconds.
 _BUCKETS: Final = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 
@@ -51,6 +53,8 @@ class Metrics:
             registry=self._registry,
         )
 
+        self._workers: tuple[Gauge, Gauge] | None = None
+
     def _counter(self, name: str, what: str, labels: tuple[str, ...]) -> Counter:
         return Counter(name, what, labels, registry=self._registry)
 
@@ -74,6 +78,17 @@ class Metrics:
     def answer(self, result: str) -> None:
         """An answer was taken, or refused with a code."""
         self._answers.labels(result).inc()
+
+    def backlog(self, found: Backlog) -> None:
+        """How many workers are there, and how many runs wait for one; asked where runs are handed over."""
+        if self._workers is None:
+            self._workers = (
+                Gauge("condor_workers", "Workers that live.", registry=self._registry),
+                Gauge("condor_runs_waiting", "Runs that wait for a worker.", registry=self._registry),
+            )
+        living, waiting = self._workers
+        living.set(found.workers)
+        waiting.set(found.waiting)
 
     def text(self, passed_over: Mapping[str, int] | None = None) -> bytes:
         """All of it, as Prometheus reads it.

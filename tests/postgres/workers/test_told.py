@@ -98,5 +98,8 @@ async def test_readiness_counts_workers(crew: Crew) -> None:
         async with httpx.AsyncClient() as client:
             told: Any = (await client.get(f"{url}/readyz")).json()
             assert told == {"ready": True, "workers": 0, "waiting": 1}
+            numbers = (await client.get(f"{url}/metrics")).text
+            assert "condor_workers 0.0" in numbers
+            assert "condor_runs_waiting 1.0" in numbers
         serving.cancel()
         await asyncio.gather(serving, return_exceptions=True)

@@ -44,7 +44,9 @@ async def readyz(here: Here) -> Response:
     response_class=Response,
 )
 async def metrics(here: Here) -> Response:
-    """Counts of requests, streams, runs and answers."""
+    """Counts of requests, streams, runs and answers; of workers, where runs are handed over."""
+    if here.condor.hands_over:
+        here.metrics.backlog(await here.condor.store.backlog())
     return Response(here.metrics.text(here.condor.counts), media_type=Metrics.content_type)
 
 
