@@ -157,7 +157,7 @@ def test_a_claim_about_another_entity_is_not_borne() -> None:
 
 
 def test_an_article_is_no_preposition() -> None:
-    """"I stopped an order" says what was stopped; "I stopped at the order" does not."""
+    """What was stopped is said by "I stopped an order"; "I stopped at the order" does not say it."""
     entry = {"id": "s", "tool": "order.cancel", "op": "cancel", "noun": "the order", "status": "denied"}
     assert _answered("I stopped an order.", evidence_of([entry])) == {"s"}
     assert _answered("I stopped at the order.", evidence_of([entry])) == set()
