@@ -16,6 +16,8 @@ import pytest
 from condor_hms.demo import demo_resources, load_demo
 from condor_hms.fhir.embedded import EmbeddedFhirStore
 from condor_hms.fhir.port import RequestRefused, Unavailable
+from condor_hms.fhir.sqlite_tables import SqliteTables
+from condor_hms.fhir.tables import Tables
 from tests.hms.fhir.support import (
     JOHN,
     MELISSA,
@@ -198,7 +200,7 @@ async def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
     """A write that SQLite cannot make is Unavailable; the record stays whole and goes on later."""
     async with await loaded(tmp_path / "record.db") as store:
         before = await everything(store)
-        db = store._write_tables._db
+        db = sqlite(store._write_tables)._db
 
         def pages(limit: int) -> None:
             db.execute(f"PRAGMA max_page_count={limit}")
@@ -211,11 +213,17 @@ async def test_a_full_disk_is_told_and_leaves_nothing(tmp_path: Path) -> None:
         await store.transact(bundle(post(flag())))
 
 
+def sqlite(tables: Tables) -> SqliteTables:
+    """The tables of an embedded record are SQLite's."""
+    assert isinstance(tables, SqliteTables)
+    return tables
+
+
 async def test_readers_cannot_write(tmp_path: Path) -> None:
     """The reading connection is query-only: no search can change the record."""
     async with EmbeddedFhirStore(tmp_path / "record.db") as store:
         with pytest.raises(Unavailable, match="readonly"):
-            await store._reading(lambda tables: tables._db.execute("DELETE FROM resource"))
+            await store._reading(lambda tables: sqlite(tables)._db.execute("DELETE FROM resource"))
 
 
 async def test_it_is_fast_enough(tmp_path: Path) -> None:
