@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from condor.core.errors import StoreUnavailable
+from condor.core.errors import HomeUnusable, StoreUnavailable
 from tests.cli.conftest import shell as shell
 from tests.cli.support import REFUND
-from tests.postgres.workers.crew import Crew, parked, step
+from tests.postgres.workers.crew import Crew, parked, step, worker_here
 from tests.simulation.restart_server import ANN, OPERATORS
 
 if TYPE_CHECKING:
@@ -78,10 +79,17 @@ def test_workers_are_given_up_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
         read_settings()
 
 
+async def test_an_address_that_libpq_does_not_read_is_said_at_once(crew: Crew) -> None:
+    """The other driver takes it; a worker needs both, and says what to write. The password stays out."""
+    crew.url = crew.url.replace("condor@", "condor:hunter2@") + "?statement_timeout=60000"
+    async with worker_here(crew, "a") as worker:
+        with pytest.raises(HomeUnusable, match=r"statement_timeout.*as libpq reads it") as told:
+            await worker.work(asyncio.Event())
+    assert "hunter2" not in str(told.value)
+
+
 async def test_readiness_counts_workers(crew: Crew) -> None:
     """Of a server that hands over: how many there are, and how many runs wait."""
-    import asyncio
-
     import httpx
 
     from condor.server.run import bound, serve

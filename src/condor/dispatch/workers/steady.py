@@ -9,12 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 import psycopg
 from procrastinate import PsycopgConnector
 from procrastinate.exceptions import ConnectorException
 from procrastinate.manager import JobManager
 from psycopg_pool import AsyncConnectionPool
+
+from condor.core.errors import HomeUnusable
 
 if TYPE_CHECKING:
     import datetime
@@ -35,6 +38,26 @@ _AGAIN_S: Final = 1.0
 _RECONNECT_S: Final = 3.0
 
 
+async def check_reach(dsn: str, schema: str) -> None:
+    """Connect once as jobs are reached.
+
+    Raises:
+        HomeUnusable: libpq reads the address differently, or is not let in.
+    """
+    try:
+        connection = await psycopg.AsyncConnection.connect(dsn, **_options(schema))
+    except psycopg.Error as error:
+        said = str(error).strip().partition("\n")[0]
+        password = urlsplit(dsn).password
+        if password and password in said:
+            said = type(error).__name__
+        raise HomeUnusable(
+            f"the database answers, but not where jobs are read: {said}; "
+            "write CONDOR_DATABASE_URL as libpq reads it, without settings of the server"
+        ) from None
+    await connection.close()
+
+
 def connector_of(dsn: str, schema: str) -> PsycopgConnector:
     """How jobs are reached; nothing is connected yet.
 
@@ -50,15 +73,20 @@ def connector_of(dsn: str, schema: str) -> PsycopgConnector:
         # Given up soon and begun anew, so that it waits no longer between two attempts.
         reconnect_timeout=_RECONNECT_S,
         configure=_autocommit,
-        kwargs={
-            "application_name": "condor worker",
-            "connect_timeout": _CONNECT_S_MAX,
-            "options": f"-c search_path={schema} -c synchronous_commit=off -c jit=off",
-            "keepalives_idle": 4,
-            "keepalives_interval": 2,
-            "keepalives_count": 3,
-        },
+        kwargs=_options(schema),
     )
+
+
+def _options(schema: str) -> dict[str, Any]:
+    """Of a connection that reads and writes jobs."""
+    return {
+        "application_name": "condor worker",
+        "connect_timeout": _CONNECT_S_MAX,
+        "options": f"-c search_path={schema} -c synchronous_commit=off -c jit=off",
+        "keepalives_idle": 4,
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
+    }
 
 
 async def _autocommit(connection: psycopg.AsyncConnection[Any]) -> None:
@@ -175,4 +203,4 @@ def _is_lost(error: BaseException) -> bool:
     return isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)
 
 
-__all__ = ["SteadyJobs", "connector_of"]
+__all__ = ["SteadyJobs", "check_reach", "connector_of"]

@@ -17,7 +17,7 @@ from procrastinate import App, BaseRetryStrategy, RetryDecision
 from procrastinate.jobs import Status
 
 from condor.core.errors import StoreUnavailable
-from condor.dispatch.workers.steady import SteadyJobs, connector_of
+from condor.dispatch.workers.steady import SteadyJobs, check_reach, connector_of
 from condor.ports.jobs import QUEUE, SEGMENT
 
 if TYPE_CHECKING:
@@ -82,7 +82,11 @@ async def run_worker(
         schema: where the jobs are.
         concurrency: runs worked on at once.
         ready: called when jobs are taken.
+
+    Raises:
+        HomeUnusable: the jobs cannot be reached.
     """
+    await check_reach(dsn, schema)
     # Its own lines tell each job; what a job is about says nothing to people.
     logging.getLogger("procrastinate").setLevel(logging.WARNING)
     connector = connector_of(dsn, schema)
