@@ -118,17 +118,61 @@ export async function ask(page, text) {
   return page.locator("article.card.open");
 }
 
-/** Go through a card to its end, part by part, as one must before Approve opens. */
+/** Go through a card to its end, screen by screen, as one must before Approve opens. */
 export async function readThrough(card) {
   const approve = card.getByRole("button", { name: "Approve", exact: true });
   const next = card.getByRole("button", { name: "Show the next part" });
   await approve.waitFor();
-  for (let part = 0; part < 40; part++) {
+  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; ) {
     if (await approve.isEnabled()) return approve;
     if (await next.isVisible()) await next.click({ timeout: 500 }).catch(() => undefined);
     await card.page().waitForTimeout(60);
   }
   throw new Error("Approve never opens");
+}
+
+/** What a reader of a card sees line by line: every text of it outside its form, and whether it stands in the free view. */
+const LINES_IN_VIEW = (card) => {
+  const bottom = Math.min(innerHeight, card.querySelector(".unread")?.getBoundingClientRect().top ?? innerHeight);
+  const top = document.querySelector("header.shell").getBoundingClientRect().bottom;
+  const lines = [];
+  const texts = document.createTreeWalker(card, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { parentElement: parent } = texts.currentNode;
+    if (texts.currentNode.data.trim() === "" || parent.closest(".answering, .unread, .sr-only") !== null) continue;
+    const range = document.createRange();
+    range.selectNodeContents(texts.currentNode);
+    for (const { top: from, bottom: to, width } of range.getClientRects()) if (width > 0) lines.push(from >= top - 1 && to <= bottom + 1);
+  }
+  return lines;
+};
+
+/**
+ * Read a card by its own button, and keep account: Approve opens after every line stood whole in the free view, not
+ * before, and no press passes one over.
+ *
+ * `most` ends the reading early. The presses, how high the card is, and lines that never stood in view.
+ */
+export async function readByScreens(card, most = Infinity) {
+  const page = card.page();
+  const approve = card.getByRole("button", { name: "Approve", exact: true });
+  const next = card.getByRole("button", { name: "Show the next part" });
+  await next.waitFor();
+  const { height } = await card.boundingBox();
+  let seen = [];
+  const look = async () => {
+    const now = await card.evaluate(LINES_IN_VIEW);
+    assert.ok(seen.length === 0 || now.length === seen.length, "the card's lines stay the same");
+    seen = now.map((inView, line) => inView || (seen[line] ?? false));
+  };
+  let presses = 0;
+  for (; presses < most && !(await approve.isEnabled()); presses++) {
+    await look();
+    await next.click({ timeout: 1_000 }).catch(() => undefined);
+    await look();
+    await page.waitForTimeout(270);
+  }
+  return { presses, height, unseen: seen.filter((each) => !each).length };
 }
 
 /** No serious fault of accessibility, by axe-core; by some of its rules alone where they are named. */

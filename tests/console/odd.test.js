@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 
-import { ask, base, checkAccessible, close, launch, openCard, Person, readThrough } from "./browser.js";
+import { ask, base, checkAccessible, close, launch, openCard, Person, readByScreens, readThrough } from "./browser.js";
 
 const PAYLOADS = JSON.parse(readFileSync(new URL("./payloads.json", import.meta.url), "utf8"));
 /** Texts of one request: each stands in arguments, titles, results, reasons, alerts, names and the audit. */
@@ -62,6 +62,28 @@ describe("everything a card can hold", () => {
       colour: "blue", ward: "w7", days: ["Mon", "Wed"], names: ["Ann", "Bo"], born: "1979-04-01", seen: "2026-11-30T09:30:00.000Z",
       count: 3, weight: 71.5, fasting: false, notes: "a line\nand another", more: { a: [1] }, patient: "Patient/p-1",
     });
+  });
+
+  test("no press passes over a screen of a 100 kB argument", async () => {
+    const page = await ada.tab();
+    const run = await ada.run({ plan: { steps: [step("w", "note.write", { text: "lorem ipsum dolor ".repeat(5_600) })] } });
+    for (const [width, height] of [[1280, 900], [390, 844], [360, 640], [844, 390]]) {
+      await page.setViewportSize({ width, height });
+      await page.goto(`${base}/inbox/${openCard(run).suspendId}`);
+      const card = page.locator("article.card.open");
+      await card.locator(".foreign").first().waitFor();
+      const screens = (await card.boundingBox()).height / height;
+      assert.ok(screens > 30, `${screens} screens`);
+      // Each press that shows at most a screen more: all of it takes as many as it has screens.
+      const { unseen } = await readByScreens(card, 2);
+      assert.ok(unseen > 0);
+      assert.ok((await page.evaluate(() => scrollY)) <= 3 * height, "two presses, two screens");
+      const approve = card.getByRole("button", { name: "Approve", exact: true });
+      await page.keyboard.press("End");
+      await page.waitForTimeout(900);
+      assert.ok(await approve.isDisabled(), `${screens} screens, a few of them seen`);
+    }
+    await page.close();
   });
 
   test("did it happen? A person knows, and says how", async () => {

@@ -119,6 +119,13 @@ async def test_the_main_job_in_a_browser(tmp_path: Path, chromium: str) -> None:
 
 
 @pytest.mark.slow
+async def test_a_card_is_read_before_it_is_approved(tmp_path: Path, chromium: str) -> None:
+    """Every line has stood in view, on each screen; a jump to the end opens nothing."""
+    async with open_house(tmp_path / "home", mode="demo", pack=PACK) as house:
+        await drive(house, "reading.test.js", chromium)
+
+
+@pytest.mark.slow
 async def test_a_card_of_each_area_and_the_builder(tmp_path: Path, chromium: str) -> None:
     """What the record and the policy say stands on every card; what an admin lays on a tool holds."""
     async with open_house(tmp_path / "home", mode="demo", pack=PACK) as house:

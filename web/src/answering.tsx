@@ -1,9 +1,9 @@
 // The answer to an open card: a decision, or a form. What it covers is drawn above it, in card.tsx.
 
 import { Button, Textarea } from "@mantine/core";
-import { useEffect, useId, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { post, Problem } from "./api";
-import type { useCoverage } from "./coverage";
+import type { Coverage } from "./coverage";
 import { Edit } from "./edit";
 import { SchemaForm } from "./form";
 import { Section, Seen } from "./parts";
@@ -16,7 +16,7 @@ const said = words.card;
 
 interface AnsweringProps {
   card: Card;
-  coverage: ReturnType<typeof useCoverage>;
+  coverage: Coverage;
   answered: (() => void) | undefined;
 }
 
@@ -50,47 +50,72 @@ export function Answering({ card, coverage, answered }: AnsweringProps) {
   if (expired) return <p className="notice bad" role="status">{said.closed.expired}</p>;
   if (card.mayAnswer === undefined) return <div className="answering" aria-busy="true" />;
   if (!card.mayAnswer) return <p className="notice">{card.answerRoles === undefined ? said.notYoursOpen : said.notYours(whoMayAnswer(card))}</p>;
+  const decides = card.reasonCode === "approval";
   return (
-    <div className="answering">
-      {card.reasonCode === "approval" ? (
-        <Decision card={card} coverage={coverage} busy={busy} give={give} edited={() => answered?.()} />
-      ) : (
-        card.resumeSchema !== undefined && (
-          <Section title={said.asks}>
-            <SchemaForm
-              schema={card.resumeSchema}
-              ui={card.uiSchema}
-              busy={busy === "answer"}
-              submit={said.answer}
-              send={(answer) => void give("answer", "resume", { resumeData: answer })}
-            />
-          </Section>
-        )
-      )}
-      {fault !== null && (
-        <div className="notice bad" role="alert">
-          <p>
-            <Seen text={fault.message} />
-          </p>
-          {fault.status === 409 && <p>{said.lost}</p>}
-          {fault.faults.length > 0 && (
-            <ul>
-              {fault.faults.map((each, index) => (
-                <li key={index}>
-                  <code>{visibleWord(each.at)}</code>: <Seen text={each.why} />
-                </li>
-              ))}
-            </ul>
-          )}
-        </div>
-      )}
-    </div>
+    <>
+      {decides && !coverage.covered && <Unread coverage={coverage} />}
+      <div className="answering">
+        {decides ? (
+          <Decision card={card} coverage={coverage} busy={busy} give={give} edited={() => answered?.()} />
+        ) : (
+          card.resumeSchema !== undefined && (
+            <Section title={said.asks}>
+              <SchemaForm
+                schema={card.resumeSchema}
+                ui={card.uiSchema}
+                busy={busy === "answer"}
+                submit={said.answer}
+                send={(answer) => void give("answer", "resume", { resumeData: answer })}
+              />
+            </Section>
+          )
+        )}
+        {fault !== null && (
+          <div className="notice bad" role="alert">
+            <p>
+              <Seen text={fault.message} />
+            </p>
+            {fault.status === 409 && <p>{said.lost}</p>}
+            {fault.faults.length > 0 && (
+              <ul>
+                {fault.faults.map((each, index) => (
+                  <li key={index}>
+                    <code>{visibleWord(each.at)}</code>: <Seen text={each.why} />
+                  </li>
+                ))}
+              </ul>
+            )}
+          </div>
+        )}
+      </div>
+    </>
+  );
+}
+
+/** Stands at the screen's foot along the whole card, until all of the card was seen. */
+function Unread({ coverage }: { coverage: Coverage }) {
+  const bar = useRef<HTMLParagraphElement>(null);
+  const { card, unread } = coverage;
+  // Who went through by keyboard stands at the reason next: not on Approve, where one press too many would decide.
+  useLayoutEffect(
+    () => () => {
+      if (bar.current?.querySelector(":focus-visible")) card.current?.querySelector<HTMLElement>(".answering textarea")?.focus({ preventScroll: true });
+    },
+    [card],
+  );
+  return (
+    <p ref={bar} id={unread} className="unread" role="status">
+      {said.unread}{" "}
+      <Button variant="subtle" size="compact-sm" onClick={coverage.showNext}>
+        {said.showNext}
+      </Button>
+    </p>
   );
 }
 
 interface DecisionProps {
   card: Card;
-  coverage: ReturnType<typeof useCoverage>;
+  coverage: Coverage;
   busy: string;
   give: (how: "approve" | "reject", path: string, body: JsonObject) => Promise<void>;
   edited: () => void;
@@ -98,7 +123,6 @@ interface DecisionProps {
 
 function Decision({ card, coverage, busy, give, edited }: DecisionProps) {
   const [reason, setReason] = useState("");
-  const unread = useId();
   const body = (approved: boolean): JsonObject => (reason.trim() === "" ? { approved } : { approved, reason: reason.trim() });
   return (
     <>
@@ -111,20 +135,12 @@ function Decision({ card, coverage, busy, give, edited }: DecisionProps) {
         value={reason}
         onChange={(event) => setReason(event.currentTarget.value)}
       />
-      {!coverage.covered && (
-        <p id={unread} className="unread" role="status">
-          {said.unread}{" "}
-          <Button variant="subtle" size="compact-sm" onClick={coverage.showNext}>
-            {said.showNext}
-          </Button>
-        </p>
-      )}
       <div className="row decide">
         <Button
           className="approve"
           disabled={!coverage.covered || (busy !== "" && busy !== "approve")}
           loading={busy === "approve"}
-          aria-describedby={coverage.covered ? undefined : unread}
+          aria-describedby={coverage.covered ? undefined : coverage.unread}
           onClick={() => void give("approve", "approve", body(true))}
         >
           {said.approve}

@@ -120,7 +120,11 @@ function Body({ card, run, planned, form }: BodyProps) {
   const context = evidence.context ?? [];
   return (
     <>
-      {card.erased === true && <p className="notice warn">{said.erased}</p>}
+      {card.erased === true && (
+        <Covered>
+          <p className="notice warn">{said.erased}</p>
+        </Covered>
+      )}
       {(evidence.alerts ?? []).length > 0 && (
         <Covered>
           <Alerts alerts={evidence.alerts ?? []} />

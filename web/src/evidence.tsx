@@ -1,7 +1,6 @@
 // What a card rests on: whom it is about, alerts, the record before and after, the exact arguments.
 // All of it is drawn; nothing is folded away.
 
-import { CoveredEnd } from "./coverage";
 import { diffLines } from "./difference";
 import { dayInWords } from "./moments";
 import { Chip, Pairs, Section, Seen, Value, type Tone } from "./parts";
@@ -19,6 +18,8 @@ export function SubjectBanner({ subject }: { subject: Subject }) {
     ...(subject.sex === undefined ? [] : [<Seen key="sex" text={subject.sex} />]),
     ...(subject.birthDate === undefined ? [] : [`${said.born} ${dayInWords(subject.birthDate)}`]),
     ...(subject.mrn === undefined ? [] : [<Fragment key="mrn">{said.record} <strong><Seen text={subject.mrn} /></strong></Fragment>]),
+    ...(subject.deceased ? [<strong key="deceased">{typeof subject.deceased === "string" ? said.deceasedOn(dayInWords(subject.deceased)) : said.deceased}</strong>] : []),
+    ...(subject.active === false ? [<strong key="active">{said.inactive}</strong>] : []),
   ];
   return (
     <div className="subject">
@@ -64,7 +65,6 @@ export function Alerts({ alerts }: { alerts: Alert[] }) {
               </strong>
             </p>
             <Pairs rows={rows} />
-            <CoveredEnd />
           </div>
         );
       })}
@@ -117,10 +117,7 @@ export function Arguments({ args }: { args: JsonObject }) {
         <Pairs
           rows={rows.map(([name, value]) => [
             <code key={name}>{visibleWord(name)}</code>,
-            <Fragment key={name}>
-              <Value value={value} />
-              <CoveredEnd />
-            </Fragment>,
+            <Value key={name} value={value} />,
           ])}
         />
       )}

@@ -6,6 +6,7 @@ import { readField } from "./form";
 import { fits } from "./inbox";
 import { liveSteps, withoutNotices } from "./message";
 import type { RunMessage } from "./chats";
+import { joined, lacking } from "./spans";
 import { pieces, visible, visibleWord } from "./visible";
 import { titlesOf } from "./timeline";
 import type { Card, RunEvent, RunSnapshot } from "./wire";
@@ -140,5 +141,16 @@ describe("a run's message", () => {
   test("what the guard appended is taken out of the prose, to stand apart", () => {
     const notice = { kind: "not-completed", stepId: "s2", text: "⚠ Not completed: it was declined." };
     expect(withoutNotices(`Done.\n${notice.text}`, [notice])).toBe("Done.");
+  });
+});
+
+describe("what of a card was seen", () => {
+  test("strips join, and the first that lacks is found", () => {
+    const spans = joined([[300, 500], [0, 200], [150, 250]]);
+    expect(spans).toEqual([[0, 250], [300, 500]]);
+    expect(lacking(spans, 500, 2)).toBe(250);
+    expect(lacking(joined([...spans, [249, 301]]), 501, 2)).toBe(null);
+    expect(lacking([], 10, 2)).toBe(0);
+    expect(lacking([[5, 10]], 10, 2)).toBe(0);
   });
 });
