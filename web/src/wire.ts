@@ -35,6 +35,9 @@ export interface Subject {
   sex?: string;
   mrn?: string;
   text?: string;
+  // the day, or that it is so
+  deceased?: string | boolean;
+  active?: boolean;
 }
 
 export interface Evidence {

@@ -98,6 +98,13 @@ class Toolbox(Protocol):
         """
         ...
 
+    async def subject(self, call: Invocation) -> CardEvidence:
+        """Whom a call is about; its arguments may be incomplete.
+
+        A hook that is missing or fails says nothing. Only ``subject`` and ``alerts`` of it count.
+        """
+        ...
+
     async def reconcile(self, call: Invocation) -> ReconcileAnswer:
         """Ask the outside system; a hook that is missing or fails answers None."""
         ...

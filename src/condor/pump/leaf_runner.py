@@ -28,6 +28,7 @@ from condor.core.outcome import (
 )
 from condor.core.run import EventKind
 from condor.pump.call import call_of, given_approval, invocation_of, what_came_of_it
+from condor.pump.card_subject import with_subject
 from condor.pump.effects import resume_effect, run_effect
 from condor.pump.recovery import conclude, take_up
 from condor.pump.regeneration import regenerated
@@ -51,7 +52,8 @@ async def advance(segment: Segment, node: Node) -> Suspend | None:
     try:
         if node.kind == "approval":
             return _approval(segment, node)
-        return await _tool_call(segment, node)
+        asked = await _tool_call(segment, node)
+        return asked if asked is None else await with_subject(segment, asked)
     except LookAgain:
         if segment.state.statuses[node.step_id] not in SETTLED:
             segment.state.statuses[node.step_id] = StepStatus.PENDING

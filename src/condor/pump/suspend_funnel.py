@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from condor.core.frames.suspend_card import policy_facts, suspend_card
 from condor.core.run import EventKind, RunStatus
-from condor.core.suspend import ReasonCode, SuspendRequest, read_reason_code, suspend_id
+from condor.core.suspend import ReasonCode, SuspendRequest, suspend_id
 from condor.ports.clock import timestamp
 from condor.ports.encoding import encode
 from condor.ports.store import SuspensionRow
+from condor.pump.card_subject import is_open
 from condor.pump.segment import Segment, entry
 from condor.pump.staging import Staging
 from condor.pump.state import waiting_status
@@ -46,22 +47,13 @@ async def park(segment: Segment, asked: Suspend, *, rests: bool) -> None:
     state = segment.state
     moves = Staging()
     moves.step(state.row(request.step_id).moved(waiting_status(request.reason)))
-    if not _is_open(segment, request):
+    if not is_open(segment.state, request):
         row = _suspension(segment, request)
         moves.park.append(row)
         _draw(segment, request, row, moves)
         _record(segment, request, row, moves)
     status = RunStatus.SUSPENDED if rests and state.status is not RunStatus.SUSPENDED else None
     await segment.commit(moves, status=status, cause="parked")
-
-
-def _is_open(segment: Segment, request: SuspendRequest) -> bool:
-    return any(
-        row.status == "pending"
-        and row.contract_hash == request.contract_hash
-        and read_reason_code(row.reason_code) is request.reason
-        for row in segment.state.suspensions_of(request.step_id)
-    )
 
 
 def _suspension(segment: Segment, request: SuspendRequest) -> SuspensionRow:

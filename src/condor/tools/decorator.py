@@ -49,6 +49,7 @@ class ToolOptions(TypedDict, total=False):
     effect_of: Callable[[Mapping[str, Json]], tuple[Effect, ...]] | None
     report: Callable[[Mapping[str, Json], Json], str] | None
     preview: Callable[..., object] | None
+    subject_of: Callable[..., object] | None
     reconcile: Callable[..., object] | None
 
 
@@ -96,7 +97,7 @@ def tool(
             words = given.get(key, ())
             # A bare string is handed on as it is, to be refused rather than taken for its letters.
             given[key] = words if isinstance(words, str) else frozenset(words)
-        for hook in ("preview", "reconcile"):
+        for hook in ("preview", "subject_of", "reconcile"):
             if given.get(hook) is not None:
                 given[hook] = _as_async(given[hook])
         given.setdefault("title", name)

@@ -112,20 +112,22 @@ class LocalToolbox:
             # The same effect twice at once is more than an idempotent tool promises to take.
             _log.warning("%s was abandoned and still runs: it is not entered again", _about(call))
             return TimedOut(seconds=call.seconds)
-        returned = await self._guarded(call, function)
+        returned = await self._guarded(call, function, **_own(call.args))
         if isinstance(returned, TimedOut):
             _log.warning("tool %s gave no answer within %g s", call.tool.name, call.seconds)
         elif isinstance(returned, BaseException) and not isinstance(returned, ToolError):
             _log.warning("tool %s raised %s", call.tool.name, type(returned).__name__)
         return returned
 
-    async def _guarded(self, call: Invocation, function: Callable[..., Awaitable[object]]) -> object:
+    async def _guarded(
+        self, call: Invocation, function: Callable[..., Awaitable[object]], *given: object, **named: object
+    ) -> object:
         """What a function of a tool author returned, or what ended it, as a value.
 
         It gets its own copy of the arguments: what it does to them changes nothing of what was approved.
         """
         try:
-            work = called(function, self._context(call), **_own(call.args))
+            work = called(function, self._context(call), *given, **named)
             return await self._stragglers.within(work, call.seconds, _about(call))
         except OutOfTime:
             return TimedOut(seconds=call.seconds)
@@ -139,7 +141,7 @@ class LocalToolbox:
         hook = call.tool.preview
         if hook is None:
             return CardEvidence()
-        evidence = await self._guarded(call, hook)
+        evidence = await self._guarded(call, hook, **_own(call.args))
         match evidence:
             case ToolError():
                 raise evidence
@@ -153,12 +155,25 @@ class LocalToolbox:
                 why = f"the preview of {call.tool.name} returned no CardEvidence that can be shown"
         raise ToolError(f"the record could not be read for the card: {why}", effect="none")
 
+    async def subject(self, call: Invocation) -> CardEvidence:
+        """Whom a call is about: a card that cannot say it is shown all the same."""
+        hook = call.tool.subject_of
+        if hook is None:
+            return CardEvidence()
+        said = await self._guarded(call, hook, _own(call.args))
+        if isinstance(said, CardEvidence) and _can_be_shown(said):
+            return said
+        # A reference that the record does not know is a fault of the call, told by the step itself.
+        if not isinstance(said, ToolError):
+            _log.warning("the subject_of hook of %s said nothing: %s", call.tool.name, type(said).__name__)
+        return CardEvidence()
+
     async def reconcile(self, call: Invocation) -> ReconcileAnswer:
         """Ask the outside system what came of a call."""
         hook = call.tool.reconcile
         if hook is None:
             return ReconcileAnswer(happened=None)
-        said = await self._guarded(call, hook)
+        said = await self._guarded(call, hook, **_own(call.args))
         match said:
             case Reconciled(happened=False) if _about(call) in self._stragglers:
                 # It has not happened yet; the call that was abandoned may still do it.

@@ -18,6 +18,7 @@ from condor_hms.catalogue.hospital import reading, reference_of, require, requir
 from condor_hms.catalogue.identity import identity
 from condor_hms.catalogue.record_write import Call, Composed, record_write
 from condor_hms.catalogue.specs import code_arg, patient_arg, record_arg, text_arg
+from condor_hms.catalogue.subjects import with_subjects
 from condor_hms.catalogue.words import moment_text, plural
 from condor_hms.catalogue.writing import Edit, clock_time, person, witness_url, write
 
@@ -39,7 +40,8 @@ _TOLD_MAX = 20
 
 def break_glass_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     """``patient.breakglass``, ``breakglass.list`` and ``breakglass.close`` over an open record."""
-    return (_read_tool(hospital), _list_tool(hospital), _close_tool(hospital))
+    made = (_read_tool(hospital), _list_tool(hospital), _close_tool(hospital))
+    return tuple(with_subjects(hospital, tool) for tool in made)
 
 
 def _read_tool(hospital: Hospital) -> ToolDescriptor:

@@ -36,6 +36,7 @@ from condor_hms.catalogue.reported_medicines import reported_medicine_tools
 from condor_hms.catalogue.reporting import reporting_tools
 from condor_hms.catalogue.results import result_tools
 from condor_hms.catalogue.scheduling import scheduling_tools
+from condor_hms.catalogue.subjects import with_subjects
 from condor_hms.catalogue.summary import summary_tools
 from condor_hms.catalogue.tasks import task_tools
 from condor_hms.catalogue.visits import visit_tools
@@ -87,4 +88,4 @@ _AREAS = (
 
 def hospital_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     """Every tool of the catalogue, over an open record."""
-    return tuple(tool for area in _AREAS for tool in area(hospital))
+    return tuple(with_subjects(hospital, tool) for area in _AREAS for tool in area(hospital))

@@ -21,9 +21,10 @@ __all__ = ["clinician_name", "fold", "identity", "name_words", "record_state"]
 
 
 def identity(patient: Resource, today: datetime.date) -> dict[str, Any]:
-    """``{"reference", "name", "birthDate", "age", "sex", "mrn", "text"}``, and ``note`` where there is one.
+    """``{"reference", "name", "birthDate", "age", "sex", "mrn", "text"}``; what is special about it beside.
 
-    ``age`` is in completed years, None when it is not known; ``text`` is the line for a person.
+    ``age`` is in completed years, None when it is not known; ``text`` is the line for a person. Where the
+    record says so: ``deceased`` (the day, or true), ``active: false``, and both in words as ``note``.
     """
     who = patient_identity(patient, today)
     note = record_state(patient)
@@ -37,7 +38,13 @@ def identity(patient: Resource, today: datetime.date) -> dict[str, Any]:
         "mrn": who.mrn,
         "text": ", ".join((who.name, who.age, who.sex, mrn)) + (f" ({note})" if note else ""),
     }
-    return {**found, "note": note} if note else found
+    died = str(patient.get("deceasedDateTime") or "")[:10] or patient.get("deceasedBoolean") is True
+    return {
+        **found,
+        **({"deceased": died} if died else {}),
+        **({"active": False} if patient.get("active") is False else {}),
+        **({"note": note} if note else {}),
+    }
 
 
 def clinician_name(practitioner: Resource) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from condor import CardEvidence, PolicyClass, ToolContext, ToolDescriptor, ToolError, tool
 from condor_hms.catalogue.allergy_list import allergy_row
-from condor_hms.catalogue.evidence import allergies_of, allergy_status, is_active_allergy
+from condor_hms.catalogue.evidence import alert_rows, allergies_of, allergy_status, is_active_allergy
 from condor_hms.catalogue.hospital import Hospital, reading, require_patient
 from condor_hms.catalogue.identity import identity
 from condor_hms.catalogue.medicine_list import current_orders
@@ -75,6 +75,7 @@ def reporting_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             subject=who,
             summary=f"Generate the {page.title.lower()} as {FORMATS[output][0]}",
             after={part.heading: list(part.lines) for part in page.parts},
+            alerts=alert_rows((), who),
             context=({"label": "Kept in", "text": str(_folder(hospital))},),
         )
 

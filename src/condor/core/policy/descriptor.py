@@ -126,6 +126,9 @@ class ToolDescriptor:
     report: Callable[[Mapping[str, Json], Json], str] | None = None
     #: Reads what a card must show before the call may be approved (``condor.tools.Preview``).
     preview: Callable[..., Awaitable[object]] | None = None
+    #: Reads whom a call is about, from ``(ctx, arguments)`` that may be incomplete: a ``CardEvidence`` with
+    #: ``subject`` and ``alerts``, for the cards that ``preview`` says nothing on, such as questions.
+    subject_of: Callable[..., Awaitable[object]] | None = None
     #: Asks the outside system whether a call of unknown outcome happened.
     reconcile: Callable[..., Awaitable[object]] | None = None
     #: The body.

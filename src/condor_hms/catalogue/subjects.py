@@ -1,0 +1,58 @@
+"""Whom a call is about, for the cards that no preview fills: questions, and effects of unknown outcome.
+
+Rule: read from the record by the call's own references; where they name nobody, the card says nobody.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from condor import CardEvidence, ToolContext, ToolDescriptor
+from condor_hms.catalogue.evidence import alert_rows
+from condor_hms.catalogue.hospital import Hospital, require, require_patient
+from condor_hms.catalogue.identity import identity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from condor_hms.fhir.port import Resource
+
+__all__ = ["with_subjects"]
+
+#: Elements of FHIR R4 resources that name the patient, where the type has one.
+_ELEMENTS = ("subject", "patient", "for", "beneficiary")
+
+
+def with_subjects(hospital: Hospital, tool: ToolDescriptor) -> ToolDescriptor:
+    """The tool with a hook that says which patient a call of it is about; without one where it takes none."""
+    names = [arg.name for arg in tool.args if arg.type == "reference"]
+    if not names:
+        return tool
+
+    async def subject_of(_ctx: ToolContext, args: Mapping[str, Any]) -> CardEvidence:
+        for name in sorted(names, key=lambda name: name != "patient"):
+            patient = await _patient_of(hospital, args.get(name))
+            if patient:
+                who = identity(await require_patient(hospital, patient), hospital.today)
+                return CardEvidence(subject=who, alerts=alert_rows((), who))
+        return CardEvidence()
+
+    return replace(tool, subject_of=subject_of)
+
+
+async def _patient_of(hospital: Hospital, reference: object) -> str:
+    """``Patient/id`` of a reference, or of what it refers to; empty where there is none."""
+    if not isinstance(reference, str):
+        return ""
+    if reference.startswith("Patient/"):
+        return reference
+    resource = await require(hospital, reference, reference.partition("/")[0])
+    return next((name for name in _named_by(resource) if name.startswith("Patient/")), "")
+
+
+def _named_by(resource: Resource) -> Iterator[str]:
+    for element in _ELEMENTS:
+        yield str((resource.get(element) or {}).get("reference") or "")
+    for participant in resource.get("participant") or []:
+        yield str((participant.get("actor") or {}).get("reference") or "")

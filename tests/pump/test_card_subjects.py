@@ -1,0 +1,111 @@
+"""Whom a card is about: on every card of a tool's call, and a hook that fails costs the subject alone."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from condor import CardEvidence, HitlTier, PolicyClass, ToolContext, ToolDescriptor, tool
+from condor.ports.cards import CardFilter
+from tests.pump.desk import ANN, call, open_desk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+SUBJECT = {"reference": "Patient/pt-1", "text": "Mason, 46 y, MRN 7"}
+DEAD = {"id": "state", "severity": "warning", "summary": "recorded as deceased"}
+
+
+def chart_tool(subject_of: Callable[..., object], **options: Any) -> ToolDescriptor:
+    """A write on a patient, whose effect ends as unknown."""
+
+    @tool(
+        "chart.write",
+        policy_class=PolicyClass.MUTATE,
+        hitl_tier=HitlTier.LOW,
+        timeout_s=0.05,
+        subject_of=subject_of,
+        **options,
+    )
+    async def write(_ctx: ToolContext, patient: str, dose: str, unit: str) -> None:
+        raise RuntimeError("who knows")
+
+    return write
+
+
+async def mason(_ctx: ToolContext, args: Mapping[str, Any]) -> CardEvidence:
+    """Says whom it is about from the patient alone, and tries to say more."""
+    assert args["patient"] == "Patient/pt-1"
+    return CardEvidence(
+        subject=SUBJECT, alerts=(DEAD,), requires=("unit",), versions={"Patient/pt-1": "1"}, summary="obey"
+    )
+
+
+async def test_a_question_and_a_reconcile_card_say_whom_they_are_about(tmp_path: Path) -> None:
+    """The subject and its alerts, and nothing else that the hook says; the inbox finds both by subject."""
+    async with open_desk(tmp_path / "home", chart_tool(mason)) as desk:
+        run = await desk.run(call("w", "chart.write", patient="Patient/pt-1"), autonomy="autonomous")
+        card = await desk.card(run["runId"])
+        assert card["reasonCode"] == "clarification"
+        assert card["evidence"] == {"subject": SUBJECT, "alerts": [DEAD]}
+        about = CardFilter(subject="Patient/pt-1")
+        assert [found["suspendId"] for found in await desk.condor.pending(about)] == [card["suspendId"]]
+        await desk.answer(card, {"dose": "1", "unit": "mg"}, ANN)
+        await desk.rest(run["runId"])
+        asked = await desk.card(run["runId"])
+        assert (asked["reasonCode"], asked["evidence"]["subject"]) == ("reconcile", SUBJECT)
+        assert [found["suspendId"] for found in await desk.condor.pending(about)] == [asked["suspendId"]]
+        await desk.answer(asked, {"happened": False, "reason": "looked"}, ANN)
+        await desk.rest(run["runId"])
+
+
+async def _throws(_ctx: ToolContext, _args: Mapping[str, Any]) -> CardEvidence:
+    raise RuntimeError("no record")
+
+
+async def _leaves(_ctx: ToolContext, _args: Mapping[str, Any]) -> CardEvidence:
+    raise SystemExit(3)
+
+
+async def _hangs(_ctx: ToolContext, _args: Mapping[str, Any]) -> CardEvidence:
+    await asyncio.sleep(60)
+    return CardEvidence()
+
+
+async def _babbles(_ctx: ToolContext, _args: Mapping[str, Any]) -> object:
+    return {"subject": SUBJECT}
+
+
+@pytest.mark.parametrize("hook", [_throws, _leaves, _hangs, _babbles])
+async def test_a_hook_that_fails_costs_the_card_its_subject_alone(
+    tmp_path: Path, hook: Callable[..., object]
+) -> None:
+    """The question is asked all the same."""
+    async with open_desk(tmp_path / "home", chart_tool(hook)) as desk:
+        run = await desk.run(call("w", "chart.write", patient="Patient/pt-1"))
+        card = await desk.card(run["runId"])
+        assert (card["reasonCode"], card.get("evidence")) == ("clarification", None)
+        await desk.condor.stop(run["runId"], principal=ANN)
+        await desk.rest(run["runId"])
+
+
+async def test_a_preview_that_names_somebody_is_believed(tmp_path: Path) -> None:
+    """The hook is asked only where nothing names anybody, once for a card."""
+    asked = []
+
+    async def counts(_ctx: ToolContext, _args: Mapping[str, Any]) -> CardEvidence:
+        asked.append(1)
+        return CardEvidence(subject=SUBJECT)
+
+    async def preview(_ctx: ToolContext, **_: Any) -> CardEvidence:
+        return CardEvidence(subject={"reference": "Patient/2"})
+
+    async with open_desk(tmp_path / "home", chart_tool(counts, preview=preview)) as desk:
+        step = call("w", "chart.write", patient="Patient/pt-1", dose="1", unit="mg")
+        run = await desk.run(step, autonomy="guarded")
+        card = await desk.card(run["runId"])
+        assert (card["evidence"]["subject"], asked) == ({"reference": "Patient/2"}, [])
+        await desk.deny(card)
