@@ -314,4 +314,62 @@ describe("the demonstration hospital", () => {
     await osei.page.getByText("This link did not sign you in").waitFor();
     await osei.leave();
   });
+
+  test("somebody else signs in: nothing of the former is left, in no tab and no request", async () => {
+    const desk = await Person.of("dr-okafor");
+    const { page } = desk;
+    const code = process.env.CONDOR_CODE;
+    const run = await desk.run({ request: FLAG });
+    const { suspendId } = openCard(run);
+    const link = (who) => `${base}/#principal=${who}&code=${code}`;
+    const isWho = (tab, display) => tab.locator("header.shell .person summary", { hasText: display }).waitFor();
+    const holdsNothing = async (tab, what) => {
+      const text = await tab.locator("body").innerText();
+      for (const theirs of ["Melissa Smith", "Dr Okafor", "Flag"]) assert.ok(!text.includes(theirs), `${what}: ${theirs} is still there`);
+    };
+    // A chat, an inbox and a run, each in its tab, of a doctor; then the front desk, who may see none of it.
+    const paths = [`/ask/${run.sessionId}`, `/inbox/${suspendId}`, `/runs/${run.runId}`];
+    const tabs = await Promise.all(paths.map(async () => desk.tab()));
+    for (const [index, tab] of tabs.entries()) {
+      await tab.goto(base + paths[index]);
+      await tab.locator("article.card.open").waitFor();
+    }
+    // A link in another tab.
+    await page.goto(link("front-tanaka"));
+    await isWho(page, "Tanaka");
+    for (const [index, tab] of tabs.entries()) {
+      await isWho(tab, "Tanaka");
+      await tab.getByText(/not yours to see|nothing here/).first().waitFor();
+      await holdsNothing(tab, paths[index]);
+    }
+    // And back, in the same tab.
+    await tabs[1].evaluate((hash) => (location.hash = hash), new URL(link("dr-okafor")).hash);
+    await isWho(tabs[1], "Okafor");
+    await tabs[1].locator("article.card.open").waitFor();
+    await isWho(tabs[0], "Okafor");
+    await tabs[0].locator("article.card.open").waitFor();
+    // By the menu of who is signed in.
+    await tabs[2].locator("details.person summary").click();
+    await tabs[2].locator(".person-menu select").selectOption("front-tanaka");
+    await tabs[2].getByLabel("Code or token").fill(code);
+    await tabs[2].locator(".person-menu").getByRole("button", { name: "Sign in" }).click();
+    for (const [index, tab] of tabs.entries()) {
+      await isWho(tab, "Tanaka");
+      await tab.getByText(/not yours to see|nothing here/).first().waitFor();
+      await holdsNothing(tab, paths[index]);
+    }
+    await page.goto(link("dr-okafor"));
+    await isWho(tabs[1], "Okafor");
+    const reject = tabs[1].getByRole("button", { name: "Reject" });
+    await reject.waitFor();
+    // A session that changed where no page could tell: what is pressed in the former's name is refused.
+    const silent = await desk.api("/session", { principal: "dr-lindholm", code });
+    assert.equal(silent.status, 204);
+    await reject.click();
+    await isWho(tabs[1], "Lindholm");
+    const { body } = await desk.api(`/suspensions/${suspendId}`);
+    assert.equal(body.status, "pending", "nobody decided it in another's name");
+    await desk.api(`/runs/${run.runId}/approve`, { suspendId, approved: false, reason: "a test" });
+    await desk.leave();
+  });
 });

@@ -34,6 +34,17 @@ async def test_a_session_is_a_cookie_that_no_script_reads(house: House) -> None:
     assert problem_of(await stolen.get("/api/session")) == (401, "not_signed_in")
 
 
+async def test_a_page_of_somebody_else_is_refused(house: House) -> None:
+    """A request made in one person's name is never answered as another's, whose session it now carries."""
+    client = await house.signed_in("ann")
+    for claimed, status in (("ann", 200), ("a%6en", 200), ("ben", 401), ("", 401)):
+        answer = await client.get("/api/runs", headers={"condor-principal": claimed})
+        assert answer.status_code == status, claimed
+    begun = await client.post("/api/runs", json={"plan": refund()}, headers={"condor-principal": "ben"})
+    assert problem_of(begun) == (401, "not_signed_in")
+    assert (await client.get("/api/runs")).json() == []
+
+
 async def test_a_code_counts_once_and_for_one_person(house: House) -> None:
     """A sign-in link that was used, or that is another person's, signs nobody in."""
     link = dict(house.served.links)["ann"]

@@ -24,12 +24,19 @@ export function whenSignedOut(tell: () => void): void {
   tellSignedOut = tell;
 }
 
+/** Whom this page draws; a request of theirs is nobody else's, whoever has signed in since. */
+let acting: string | null = null;
+export const actAs = (principal: string | null) => void (acting = principal);
+export const actingAs = () => acting;
+/** Says in whose name a request is made: the server refuses it when the session is another's. */
+export const named = (): { [header: string]: string } => (acting === null ? {} : { "condor-principal": encodeURIComponent(acting) });
+
 async function ask(method: string, path: string, body?: Json): Promise<Response> {
   let response: Response;
   try {
     response = await fetch(BASE + path, {
       method,
-      headers: body === undefined ? {} : { "content-type": "application/json" },
+      headers: { ...(path === "/session" ? {} : named()), ...(body === undefined ? {} : { "content-type": "application/json" }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
   } catch {
@@ -103,7 +110,7 @@ export async function remove(path: string): Promise<void> {
 
 /** Follow a run's event log until the run rests or the signal ends it. */
 export async function followEvents(runId: string, after: number, tell: (events: RunEvent[]) => void, signal: AbortSignal): Promise<void> {
-  const response = await fetch(`${BASE}/runs/${encodeURIComponent(runId)}/events?after=${after}`, { signal });
+  const response = await fetch(`${BASE}/runs/${encodeURIComponent(runId)}/events?after=${after}`, { signal, headers: named() });
   if (!response.ok || response.body === null) throw await problemOf(response);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";

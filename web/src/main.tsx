@@ -4,15 +4,21 @@ import "./console.css";
 import { createTheme, localStorageColorSchemeManager, MantineProvider } from "@mantine/core";
 import { QueryClientProvider, useQuery } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
-import { StrictMode, useEffect, useRef, useState } from "react";
+import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
-import { Problem, whenSignedOut } from "./api";
+import { actingAs, Problem, whenSignedOut } from "./api";
 import { forgetChats } from "./chats";
 import { onChange, onReturn, startLive, stopLive } from "./live";
 import { router } from "./pages";
 import { Fault, Waiting } from "./parts";
-import { inboxQuery, meQuery, queryClient, reread } from "./queries";
+import { askWhoIsIn, inboxQuery, meQuery, onSomebodyElse, queryClient, reread, sessionClient } from "./queries";
 import { signIn, SignInPage, takeLink, whenElsewhere } from "./sign-in";
+
+// What one person saw is not the next one's: their chats, what they follow, and whatever else is kept of them.
+onSomebodyElse(() => {
+  stopLive();
+  forgetChats();
+});
 
 /** Milliseconds that changes are gathered before lists are read again; more where the inbox is long. */
 const GATHER_MS = 250;
@@ -36,11 +42,11 @@ function Console() {
       } catch {
         setArrival("failed");
       }
-      await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+      await askWhoIsIn();
     };
     void arrive();
     const again = () => void arrive();
-    const askAgain = () => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+    const askAgain = () => void askWhoIsIn();
     whenSignedOut(askAgain);
     const ends = [whenElsewhere(askAgain), () => window.removeEventListener("hashchange", again)];
     window.addEventListener("hashchange", again);
@@ -52,31 +58,25 @@ function Console() {
 }
 
 function SignedIn({ linkFailed }: { linkFailed: boolean }) {
-  const me = useQuery(meQuery);
-  const who = useRef<string>(undefined);
+  const me = useQuery(meQuery, sessionClient);
   const principal = me.data?.principal;
   const isOut = me.error instanceof Problem && me.error.status === 401;
-
-  useEffect(() => {
-    const before = who.current;
-    who.current = isOut ? undefined : principal;
-    if (before === undefined || before === who.current) return;
-    // What one person saw is not the next one's.
-    forgetChats();
-    queryClient.removeQueries({ predicate: (query) => query.queryKey[0] !== "me" });
-    void router.invalidate();
-  }, [principal, isOut]);
-
-  useFollowing(principal !== undefined && !isOut);
+  useFollowing(isOut ? undefined : principal);
   if (isOut) return <SignInPage signedIn={() => void me.refetch()} linkFailed={linkFailed} />;
-  if (me.data !== undefined) return <RouterProvider key={me.data.principal} router={router} />;
+  if (me.data !== undefined && me.data.principal === actingAs()) {
+    return (
+      <QueryClientProvider key={me.data.principal} client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    );
+  }
   return me.isError ? <Fault fault={me.error} retry={() => void me.refetch()} /> : <Waiting />;
 }
 
 /** Read again what changes, wherever it was changed. */
-function useFollowing(isIn: boolean) {
+function useFollowing(principal: string | undefined) {
   useEffect(() => {
-    if (!isIn) return undefined;
+    if (principal === undefined) return undefined;
     const changed = new Set<string>();
     let timer: ReturnType<typeof setTimeout> | undefined;
     const ends = [
@@ -88,7 +88,11 @@ function useFollowing(isIn: boolean) {
           changed.clear();
         }, (queryClient.getQueryData(inboxQuery.queryKey)?.length ?? 0) < LONG ? GATHER_MS : GATHER_LONG_MS);
       }),
-      onReturn(() => void queryClient.invalidateQueries()),
+      onReturn(() => {
+        void queryClient.invalidateQueries();
+        // Another may have signed in while nothing was heard.
+        void askWhoIsIn();
+      }),
       stopLive,
     ];
     startLive();
@@ -96,7 +100,7 @@ function useFollowing(isIn: boolean) {
       clearTimeout(timer);
       for (const end of ends) end();
     };
-  }, [isIn]);
+  }, [principal]);
 }
 
 const place = document.getElementById("console");
@@ -105,9 +109,7 @@ createRoot(place).render(
   <StrictMode>
     {/* Every style stands in the style sheet: the content security policy allows no style that is made here. */}
     <MantineProvider theme={theme} colorSchemeManager={colours} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
-      <QueryClientProvider client={queryClient}>
-        <Console />
-      </QueryClientProvider>
+      <Console />
     </MantineProvider>
   </StrictMode>,
 );

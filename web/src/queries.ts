@@ -1,7 +1,7 @@
 // What is kept of the server's answers, and when it is read again.
 
 import { QueryClient, queryOptions, useQuery, type UseQueryResult } from "@tanstack/react-query";
-import { get, getAll, Problem } from "./api";
+import { actAs, actingAs, get, getAll, Problem } from "./api";
 import type { Card, Kernel, Me, Rule, RunSnapshot, Tool } from "./wire";
 
 /** Cards that an inbox draws at most. */
@@ -10,19 +10,57 @@ export const CARDS_MAX = 2_000;
 /** Milliseconds for which tools are taken as they were read: an admin may lay a kernel on one. */
 const TOOLS_STALE_MS = 30_000;
 
-export const queryClient = new QueryClient({
-  defaultOptions: {
-    queries: {
-      staleTime: 2_000,
-      retry: (failures, fault) => failures < 3 && fault instanceof Problem && (fault.status === 0 || fault.status >= 500),
-      retryDelay: (failures) => Math.min(500 * 2 ** failures, 5_000),
-      networkMode: "always",
+const newClient = () =>
+  new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 2_000,
+        retry: (failures, fault) => failures < 3 && fault instanceof Problem && (fault.status === 0 || fault.status >= 500),
+        retryDelay: (failures) => Math.min(500 * 2 ** failures, 5_000),
+        networkMode: "always",
+      },
+      mutations: { networkMode: "always" },
     },
-    mutations: { networkMode: "always" },
-  },
-});
+  });
 
-export const meQuery = queryOptions({ queryKey: ["me"], queryFn: () => get<Me>("/session"), staleTime: 0, refetchOnWindowFocus: true });
+/** Who is signed in: outside of what is kept of any person's. */
+export const sessionClient = newClient();
+/** What is kept of the answers to whoever is signed in now; another person begins with nothing. */
+export let queryClient = newClient();
+
+const changes = new Set<() => void>();
+/** Told when somebody else is signed in, or nobody, before anything of theirs is drawn. */
+export function onSomebodyElse(tell: () => void): () => void {
+  changes.add(tell);
+  return () => changes.delete(tell);
+}
+
+function become(principal: string | null): void {
+  if (principal === actingAs()) return;
+  const wasNobody = actingAs() === null;
+  actAs(principal);
+  if (wasNobody) return;
+  queryClient = newClient();
+  for (const tell of changes) tell();
+}
+
+export const meQuery = queryOptions({
+  queryKey: ["me"],
+  queryFn: async () => {
+    try {
+      const me = await get<Me>("/session");
+      become(me.principal);
+      return me;
+    } catch (fault) {
+      if (fault instanceof Problem && fault.status === 401) become(null);
+      throw fault;
+    }
+  },
+  staleTime: 0,
+  refetchOnWindowFocus: true,
+});
+/** Ask who is signed in now. */
+export const askWhoIsIn = () => sessionClient.invalidateQueries({ queryKey: meQuery.queryKey });
 export const rulesQuery = queryOptions({ queryKey: ["rules"], queryFn: () => get<Rule[]>("/policy/rules"), staleTime: Infinity });
 export const toolsQuery = queryOptions({ queryKey: ["tools"], queryFn: () => get<Tool[]>("/tools"), staleTime: TOOLS_STALE_MS });
 export const kernelsQuery = queryOptions({ queryKey: ["kernels"], queryFn: () => get<Kernel[]>("/admin/tool-kernels") });
@@ -40,7 +78,7 @@ export const runQuery = (runId: string) =>
   queryOptions({ queryKey: ["run", runId], queryFn: () => get<RunSnapshot>(`/runs/${encodeURIComponent(runId)}`) });
 
 export function useMe(): Me {
-  const { data } = useQuery(meQuery);
+  const { data } = useQuery(meQuery, sessionClient);
   if (data === undefined) throw new Error("drawn only for who is signed in");
   return data;
 }

@@ -167,7 +167,7 @@ function StepLine({ step }: { step: Step }) {
         )}
         {step.result !== undefined && !(step.status === "skipped" && step.result === null) && (
           <Section title={words.tool.result}>
-            <Value value={step.result} />
+            <Value value={step.shown === undefined ? step.result : step.shown} />
           </Section>
         )}
       </details>

@@ -7,7 +7,7 @@ import { useEffect, useRef } from "react";
 import { get } from "./api";
 import { useStanding } from "./live";
 import { Chip, Fault, Seen } from "./parts";
-import { inboxQuery, looksAtBuilder, meQuery, queryClient, useMe } from "./queries";
+import { askWhoIsIn, inboxQuery, looksAtBuilder, useMe } from "./queries";
 import { SignInForm, signOut, type Somebody } from "./sign-in";
 import { words } from "./words";
 
@@ -77,7 +77,7 @@ function SomebodyElse() {
   return (
     <>
       <p className="dim">{words.session.someoneElse}</p>
-      <SignInForm people={people.data?.people} signedIn={() => void queryClient.invalidateQueries({ queryKey: meQuery.queryKey })} />
+      <SignInForm people={people.data?.people} signedIn={() => void askWhoIsIn()} />
     </>
   );
 }
@@ -101,7 +101,7 @@ async function leave() {
   try {
     await signOut();
   } finally {
-    await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+    await askWhoIsIn();
   }
 }
 

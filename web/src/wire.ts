@@ -146,6 +146,8 @@ export interface Step {
   fidelity?: string;
   args?: Json;
   result?: Json;
+  // what is shown of the result, where that is not all of it
+  shown?: Json;
   message?: string;
 }
 

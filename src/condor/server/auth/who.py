@@ -11,6 +11,7 @@ import hmac
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING, Final, Literal
+from urllib.parse import unquote
 
 from condor.core.run import LOCAL_PERSON, Principal
 from condor.ports.clock import timestamp
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 _CODE_S: Final = 3600.0
 #: Seconds that a ticket waits to be used: a page takes it and opens its stream at once.
 TICKET_S: Final = 30.0
+#: In whose name a page asks, percent-encoded. A page of one person that outlives their session is refused,
+#: not answered as whoever signed in after them.
+PRINCIPAL_HEADER: Final = "condor-principal"
 #: Tries with a wrong code, for everybody together: 10 at once, then one every 5 seconds.
 _TRIES_BURST, _TRIES_PER_S = 10, 0.2
 
@@ -144,6 +148,9 @@ class Gate:
         caller = await self._known(bearer or cookie, "program" if bearer else "session")
         if caller is None:
             raise Refused("not_signed_in")
+        claimed = request.headers.get(PRINCIPAL_HEADER)
+        if claimed is not None and unquote(claimed) != caller.principal.id:
+            raise Refused("not_signed_in", "somebody else is signed in now; nothing was done in their name")
         return caller
 
     async def _known(self, secret: str, kind: Literal["program", "session"]) -> Caller | None:
