@@ -59,9 +59,9 @@ def record_state(patient: Resource) -> str:
     """What must be known before anything is done: deceased, inactive; empty for everybody else."""
     said: list[str] = []
     if patient.get("deceasedDateTime"):
-        said.append(f"recorded as deceased on {day(patient['deceasedDateTime'])}")
+        said.append(f"deceased on {day(patient['deceasedDateTime'])}")
     elif patient.get("deceasedBoolean"):
-        said.append("recorded as deceased")
+        said.append("deceased")
     if patient.get("active") is False:
         said.append("record inactive")
     return ", ".join(said)

@@ -157,6 +157,35 @@ async def test_a_request_of_the_clinic(tmp_path: Path, request_id: str) -> None:
             assert said in run["closing"]
         for said in story.never:
             assert said not in run["closing"]
+        # A tool that says its own success claims nothing false; a notice is about a step that failed.
+        unfulfilled = {step["id"] for step in run["steps"] if step["status"] != "succeeded"}
+        assert {notice["stepId"] for notice in run["notices"]} <= unfulfilled
+
+
+@pytest.mark.parametrize("output", ["pdf", "html"])
+async def test_a_report_about_a_patient_who_has_died_is_not_denied(tmp_path: Path, output: str) -> None:
+    """The record says so in the same line; nothing in it claims what did not happen."""
+    plan = {
+        "steps": [
+            {
+                "id": "s1",
+                "tool": "report.generate",
+                "args": {
+                    "patient": "Patient/pt-a664c9335e57",
+                    "template": "medication-chart",
+                    "output": output,
+                },
+            }
+        ]
+    }
+    async with open_clinic(tmp_path) as ward:
+        started = await ward.condor.start(plan=plan, principal=ward.who("dr-okafor"))
+        run = await ward.condor.wait(started.id)
+        card = open_card(run, "s1")
+        await ward.condor.resume(started.id, card["suspendId"], YES, principal=ward.who("dr-okafor"))
+        end = await ward.condor.wait(started.id)
+        assert (end["status"], end["notices"]) == ("succeeded", [])
+        assert "deceased on 16 Feb 2026" in str(end["closing"])
 
 
 async def test_r04_shows_the_critical_alert_and_asks_why_before_it_can_be_approved(tmp_path: Path) -> None:

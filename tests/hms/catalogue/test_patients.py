@@ -108,5 +108,5 @@ async def test_the_date_of_birth_narrows_and_must_agree(desk: Desk) -> None:
 async def test_a_person_recorded_as_deceased_is_said_to_be(desk: Desk) -> None:
     """Nobody acts on a closed record without being told."""
     found = await desk.call("patient.search", {"query": "Nicholas Bell"})
-    assert found["patient"]["note"] == "recorded as deceased on 16 Feb 2026, record inactive"
+    assert found["patient"]["note"] == "deceased on 16 Feb 2026, record inactive"
     assert "deceased on 16 Feb 2026" in desk.report("patient.search", {}, found)
