@@ -98,6 +98,30 @@ async def test_what_is_shown_is_bounded_and_the_value_is_not(
     assert result["shown"]["rows"][-1] == {"$cut": {"items": 900 - (len(result["shown"]["rows"]) - 1)}}
 
 
+async def test_lookups_are_kept_and_not_shown(tmp_path: Path) -> None:
+    """Later steps find by them; the card, the pin and what is shown of the step leave them out."""
+
+    @tool("list.show", policy_class=PolicyClass.READ, ui_card=True, lookups={"byName", "none"})
+    async def draw(_: ToolContext) -> dict[str, Any]:
+        return {"rows": ["x"], "byName": {"x": "Row/1"}}
+
+    @tool("row.read", policy_class=PolicyClass.READ)
+    async def read(_: ToolContext, row: str) -> str:
+        return row
+
+    steps = [
+        {"id": "a", "tool": "list.show", "args": {}},
+        {"id": "r", "tool": "row.read", "args": {"row": {"$from": "a", "path": "/byName/x"}}},
+        {"id": "p", "tool": "board.pin", "args": {}, "after": ["a"]},
+    ]
+    snapshot, _ = await _run(tmp_path, steps, draw, read)
+    step, found = (next(s for s in snapshot["steps"] if s["id"] == name) for name in "ar")
+    assert (found["result"], "shown" in found) == ("Row/1", False)
+    assert step["result"] == {"rows": ["x"], "byName": {"x": "Row/1"}}
+    assert step["shown"] == snapshot["result:a"]["shown"] == {"rows": ["x"]}
+    assert PINNED[-1]["block"] == {"rows": ["x"]}
+
+
 async def test_a_throwing_processor_costs_nothing_and_is_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,7 +134,8 @@ async def test_a_throwing_processor_costs_nothing_and_is_counted(
     monkeypatch.setattr(post_tool, "SHOWN_BYTES_MAX", 1)
     snapshot, _ = await _run(tmp_path, [{"id": "a", "tool": "list.show", "args": {}}], _card("list.show"))
     assert snapshot["status"] == "succeeded"
-    assert snapshot["result:a"] == {"value": {"rows": ["row"]}}
+    assert snapshot["result:a"].keys() == {"value", "at"}
+    assert snapshot["result:a"]["value"] == {"rows": ["row"]}
     assert snapshot["counts"] == {"post_tool.output-bounding": 1}
 
 

@@ -170,9 +170,10 @@ def _details(steps: Sequence[Mapping[str, Any]]) -> list[RenderableType]:
     """What each step was called with and what it gave, as far as it is known."""
     blocks: list[RenderableType] = []
     for step in steps:
+        gave = "shown" if "shown" in step else "result"
         rows = [
             (label, Text("\n").join([said(line) for line in value_lines(step[key])]))
-            for label, key in (("with", "args"), ("gave", "result"), ("said", "message"))
+            for label, key in (("with", "args"), ("gave", gave), ("said", "message"))
             if step.get(key) not in (None, {}, [])
         ]
         if step.get("attempt", 1) > 1:

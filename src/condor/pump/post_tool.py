@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from condor.core.observers.post_tool import PostToolProcessor
     from condor.core.outcome import StepStatus
     from condor.ports.counts import Count
+    from condor.ports.tools import Toolbox
     from condor.pump.state import RunState
 
 _log = logging.getLogger(__name__)
@@ -37,6 +38,7 @@ def present(
     step_id: StepId,
     status: StepStatus,
     drawn_by: str,
+    toolbox: Toolbox,
     processors: Sequence[PostToolProcessor],
     count: Count,
 ) -> ToolOutput:
@@ -44,14 +46,18 @@ def present(
 
     Args:
         drawn_by: the tool, if it draws a card.
+        toolbox: knows which keys of the value are not for people.
         count: told of a processor that was passed over.
     """
+    called = state.node(step_id).tool
+    tool = toolbox.find(called)
     context = PostToolContext(
         run_id=state.run_id,
         step_id=step_id,
-        tool=state.node(step_id).tool,
+        tool=called,
         status=status,
         draws_card=bool(drawn_by),
+        lookups=tool.lookups if tool is not None else frozenset(),
         size_bytes=len(encode(value)),
         shown_bytes_max=SHOWN_BYTES_MAX,
     )

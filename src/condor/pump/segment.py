@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from condor.core.compiler.leaves import Suspend
     from condor.core.ids import StepId
-    from condor.core.observers.post_tool import PostToolProcessor, ToolOutput
+    from condor.core.observers.post_tool import PostToolProcessor
     from condor.ports.closing_writer import ClosingWriter
     from condor.ports.counts import Count
     from condor.ports.faults import Faults
@@ -165,25 +165,24 @@ class Segment:
         row = self.state.row(step_id).moved(outcome.status, code=outcome.code)
         self.state.put_step(row)
         self.facts.step(row)
-        shows = outcome.status in FULFILLED and outcome.value is not None
-        output = self._shown(step_id, outcome, drawn_by) if shows else None
+        output = None
+        if outcome.status in FULFILLED and outcome.value is not None:
+            output = present(
+                outcome.value,
+                state=self.state,
+                step_id=step_id,
+                status=outcome.status,
+                drawn_by=drawn_by,
+                toolbox=self.ports.toolbox,
+                processors=self.ports.post_tool,
+                count=self.ports.count,
+            )
         result = self.tell_end(step_id, outcome, **(shown_beside(output) if output else {}))
         self.state.ledger = self.state.ledger.settled(step_id)
         if output and output.card:
             self.payload(BUFFER, with_card(self.state, step_id, drawn_by, result))
             self.event(EventKind.CARD_RENDERED, stepId=step_id, tool=drawn_by, block=result)
         self.effect_at_stake = self.effect_at_stake or effectful
-
-    def _shown(self, step_id: StepId, outcome: StepOutcome, drawn_by: str) -> ToolOutput:
-        return present(
-            outcome.value,
-            state=self.state,
-            step_id=step_id,
-            status=outcome.status,
-            drawn_by=drawn_by,
-            processors=self.ports.post_tool,
-            count=self.ports.count,
-        )
 
     def tell_end(self, step_id: StepId, outcome: StepOutcome, **more: object) -> str:
         """Stage how one attempt ended, without settling its step; the name of the payload with its result.

@@ -254,6 +254,8 @@ def _step(
     result = _payload(payloads, f"result:{own}")
     if result is not None:
         found["result"] = masked(result.get("value"))
+        if "shown" in result:
+            found["shown"] = masked(result["shown"])
         if result.get("message"):
             found["message"] = masked(result["message"])
     return found

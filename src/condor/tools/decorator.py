@@ -46,6 +46,7 @@ class ToolOptions(TypedDict, total=False):
     metadata: Mapping[str, Json]
     noun: str
     returns: Mapping[str, str]
+    lookups: Collection[str]
     effect_of: Callable[[Mapping[str, Json]], tuple[Effect, ...]] | None
     report: Callable[[Mapping[str, Json], Json], str] | None
     preview: Callable[..., object] | None
@@ -93,7 +94,7 @@ def tool(
             )
         given = dict(options)
         specs = given.pop("args", None)
-        for key in ("ops", "roles", "approver_roles", "editable"):
+        for key in ("ops", "roles", "approver_roles", "editable", "lookups"):
             words = given.get(key, ())
             # A bare string is handed on as it is, to be refused rather than taken for its letters.
             given[key] = words if isinstance(words, str) else frozenset(words)

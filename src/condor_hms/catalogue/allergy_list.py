@@ -53,6 +53,7 @@ def allergy_list_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             description=list_allergies.__doc__ or "",
             ops={"read"},
             returns={"/bySubstance/SUBSTANCE/reference": "one allergy, by its substance in lower case"},
+            lookups={"bySubstance"},
             roles=CLINICIANS,
             ui_card=True,
             args=(patient_arg(),),

@@ -77,6 +77,7 @@ def appointment_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             title="Appointments",
             description=search.__doc__ or "",
             ops={"read"},
+            lookups={"next", "only", "byStart"},
             roles=("doctor", "nurse", "receptionist", "admin"),
             ui_card=True,
             args=_search_args(),

@@ -69,6 +69,7 @@ def billing_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             title="Bill summary",
             description=summarise.__doc__ or "",
             ops={"read"},
+            lookups={"byStatus"},
             roles=("billing", "admin", "doctor"),
             ui_card=True,
             args=(patient_arg(),),

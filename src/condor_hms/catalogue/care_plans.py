@@ -64,6 +64,7 @@ def care_plan_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             title="Treatment plans",
             description=list_plans.__doc__ or "",
             ops={"read"},
+            lookups={"byTitle"},
             roles=CLINICIANS,
             ui_card=True,
             args=(patient_arg(),),

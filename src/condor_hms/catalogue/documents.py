@@ -79,6 +79,7 @@ def document_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             title="Find documents",
             description=search.__doc__ or "",
             ops={"read"},
+            lookups={"latest", "only", "draft"},
             roles=_ROLES,
             args=(patient_arg(), _type_arg(), code_arg("doc_status", "State", _STATES)),
             noun="the documents",

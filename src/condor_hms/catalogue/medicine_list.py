@@ -51,6 +51,7 @@ def medicine_list_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             description=list_medicines.__doc__ or "",
             ops={"read"},
             returns={"/byIngredient/INGREDIENT/reference": "one order, by its ingredient in lower case"},
+            lookups={"byIngredient", "heldByIngredient", "byDose"},
             roles=CLINICIANS,
             alias_group="medication-list",
             alias_fidelity="equal",

@@ -65,6 +65,7 @@ def order_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             title="Order status",
             description=status.__doc__ or "",
             ops={"read"},
+            lookups={"open", "byName"},
             roles=("doctor", "nurse", "admin"),
             args=(
                 ArgSpec(

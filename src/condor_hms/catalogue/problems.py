@@ -43,6 +43,7 @@ def problem_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             description=list_problems.__doc__ or "",
             ops={"read"},
             returns={"/byName/NAME/reference": "one problem, by its name in lower case"},
+            lookups={"byName"},
             roles=CLINICIANS,
             ui_card=True,
             args=(

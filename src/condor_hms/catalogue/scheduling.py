@@ -70,6 +70,7 @@ def scheduling_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
         "roles": _ROLES,
         "alias_group": "free-slots",
         "alias_fidelity": "equal",
+        "lookups": {"byStart"},
         "report": _report,
     }
     return (

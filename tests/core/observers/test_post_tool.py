@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,12 +104,29 @@ def test_no_processor_keeps_anything() -> None:
 
 def test_the_order_is_declared_and_bounded_output_is_what_becomes_a_card() -> None:
     """The order is a literal; a card is bounded like everything that is shown."""
-    assert [processor.name for processor in POST_TOOL_PROCESSORS] == ["output-bounding", "card-buffering"]
+    assert [processor.name for processor in POST_TOOL_PROCESSORS] == [
+        "lookups-left-out",
+        "output-bounding",
+        "card-buffering",
+    ]
     value: Any = {"rows": ["x" * 50] * 100}
     output = run_post_tool_stage(
         value, _context(value, draws_card=True), POST_TOOL_PROCESSORS, lambda *_: pytest.fail("threw")
     )
     assert (output.card, output.cut) == (True, True)
+
+
+def test_what_fits_without_its_lookups_is_cut_no_more() -> None:
+    """Of a value that is too large for its lookups alone, all the rest is shown; others are passed by."""
+    rows: list[Any] = list(range(600))
+    value: Any = {"rows": rows, "byName": {"x": "y" * 5_000}}
+    context = replace(_context(value, most=4_000), lookups=frozenset({"byName"}))
+    output = run_post_tool_stage(value, context, POST_TOOL_PROCESSORS, lambda *_: pytest.fail("threw"))
+    assert (output.shown, output.cut) == ({"rows": rows}, True)
+    for other in ("byName", ["byName"], {"byDay": 1}, None):
+        assert run_post_tool_stage(
+            other, replace(context, size_bytes=1), POST_TOOL_PROCESSORS, lambda *_: pytest.fail("threw")
+        ) == ToolOutput(shown=other)
 
 
 def test_what_fits_is_shown_whole() -> None:

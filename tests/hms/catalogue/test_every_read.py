@@ -1,6 +1,7 @@
 """What the reading tools say of the demonstration record, sentence by sentence."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,22 @@ async def test_what_is_read_is_said(desk: Desk, tool: str, args: dict[str, Any],
     value = await desk.call(tool, args, idempotency_key="")
     assert json.loads(json.dumps(value)) == value
     assert said in desk.report(tool, args, value)
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [(tool, args) for tool, args, _ in SAID],
+    ids=[f"{row[0]}-{i}" for i, row in enumerate(SAID)],
+)
+async def test_what_is_looked_up_is_not_what_is_shown(desk: Desk, tool: str, args: dict[str, Any]) -> None:
+    """Every index of a result is declared as one, and there is no other; nothing shown stands in it alone."""
+    value = await desk.call(tool, args)
+    lookups = desk.tools[tool].lookups
+    assert lookups <= value.keys()
+    shown = {name: part for name, part in value.items() if name not in lookups}
+    assert not re.search(r'"(by|heldBy)[A-Z]\w*": ', json.dumps(shown))
+    for name in ("medicines", "plans", "problems", "allergies", "invoices"):
+        assert name not in lookups
 
 
 @pytest.mark.parametrize("tool", ["appointment.search.card", "order.status"])

@@ -30,6 +30,8 @@ class PostToolContext:
     status: str
     #: The tool's descriptor says that it draws a card (``ui_card``).
     draws_card: bool
+    #: Keys of the value that later steps look things up by, by the tool's descriptor.
+    lookups: frozenset[str] = frozenset()
     #: Size of the value as JSON.
     size_bytes: int
     #: As much of it may be shown.

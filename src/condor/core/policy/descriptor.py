@@ -120,6 +120,8 @@ class ToolDescriptor:
     noun: str = ""
     #: What a plan may refer to in its result: JSON pointer → what stands there.
     returns: Mapping[str, str] = field(default_factory=dict)
+    #: Keys of its result that are there for later steps to look things up by: kept, and not shown to people.
+    lookups: frozenset[str] = frozenset()
     #: Pure: the effects of a call, from its arguments.
     effect_of: Callable[[Mapping[str, Json]], tuple[Effect, ...]] | None = None
     #: Pure: one sentence for the closing text, from arguments and result value.
@@ -141,7 +143,7 @@ class ToolDescriptor:
     def __post_init__(self) -> None:
         """Refuse a descriptor that contradicts itself."""
         _check_name(self.name)
-        for key in ("ops", "roles", "approver_roles", "editable"):
+        for key in ("ops", "roles", "approver_roles", "editable", "lookups"):
             object.__setattr__(self, key, _words(self.name, key, getattr(self, key)))
         _check_class(self)
         _check_ops(self)

@@ -43,7 +43,9 @@ class OutputBounding:
         return context.size_bytes > context.shown_bytes_max
 
     def process(self, output: ToolOutput, context: PostToolContext) -> ToolOutput:
-        """The least cut that fits."""
+        """The least cut that fits; none where what a processor before it left fits."""
+        if output.cut and size_of(output.shown) <= context.shown_bytes_max:
+            return output
         for bounds in _BOUNDS:
             shown = _bounded(output.shown, bounds)
             if size_of(shown) <= context.shown_bytes_max:
