@@ -31,6 +31,9 @@ class Answer:
     hangs: bool = False
     #: Hangs up without a word.
     drops: bool = False
+    #: Said again and again, without an end, as this content type.
+    endless: bytes | None = None
+    content_type: str = "application/json"
     #: Parts of a stream; the line is cut after so many of them.
     parts: tuple[str, ...] = ()
     cut_after: int | None = None
@@ -75,6 +78,8 @@ class Endpoint:
         self.url = ""
         self.asked: list[dict[str, Any]] = []
         self.keys: list[str] = []
+        #: Bytes of an endless answer that were taken.
+        self.sent = 0
         self._script = script
         self._answers = answers
 
@@ -138,6 +143,13 @@ async def _serve(endpoint: Endpoint, reader: asyncio.StreamReader, writer: async
             await asyncio.sleep(3600)
         if answer.drops:
             return
+        if answer.endless is not None:
+            head = f"HTTP/1.1 {answer.status} X\r\ncontent-type: {answer.content_type}\r\n\r\n"
+            writer.write(head.encode())
+            while True:
+                writer.write(answer.endless)
+                await writer.drain()
+                endpoint.sent += len(answer.endless)
         if body.get("stream") and answer.raw is None:
             await _stream(writer, answer)
             return

@@ -4,6 +4,7 @@ Law 1: a question is asked within its time, repeated attempts included; who is b
 Law 2: what goes wrong is said in one line with the endpoint's address and never with the key, with what was
 asked or with what the endpoint wrote, which may quote either.
 Law 3: an answer that does not have the shape asked for comes back as it is; whoever asked refuses it.
+Law 4: no more of an answer is read than one can have, and nobody but the address is asked (``transport``).
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ class Endpoint:
     async def aclose(self) -> None:
         """Let go of its connections."""
         if self._client is not None:
-            await self._client.close()
+            await self._client.aclose()
             self._model = self._client = None
 
     # -- opening -----------------------------------------------------------------------------
@@ -253,6 +254,10 @@ class Endpoint:
         """Seconds to wait before asking again; None where that makes no sense."""
         from pydantic_ai.exceptions import ModelAPIError, ModelConnectionError
 
+        from condor.models.transport import refusal_of
+
+        if refusal_of(fault):
+            return None
         if attempt >= self.settings.model_retries or not isinstance(fault, ModelAPIError):
             return None
         status = getattr(fault, "status_code", None)
@@ -276,6 +281,14 @@ class Endpoint:
             ModelTimeoutError,
         )
 
+        from condor.models.transport import refusal_of
+
+        if refused := refusal_of(fault):
+            return refused
+        from condor.models.transport import refusal_of
+
+        if refused := refusal_of(fault):
+            return refused
         timed_out = isinstance(fault, TimeoutError | ModelRequestTimeout | ModelTimeoutError)
         if timed_out:
             return f"gave no answer within {self.settings.model_timeout_s:g} s"
@@ -307,7 +320,10 @@ def _open(settings: Settings, name: str) -> tuple[Model[Any], Any]:
     from pydantic_ai.models import infer_model
     from pydantic_ai.providers import infer_provider_class
 
-    given = {"api_key": key, "base_url": url}
+    from condor.models.transport import client_of
+
+    reached = client_of(timeout_s=settings.model_timeout_s, connect_s=settings.model_connect_timeout_s)
+    given = {"api_key": key, "base_url": url, "http_client": reached}
     try:
         provider = infer_provider_class(settings.model_provider)(
             **{word: value for word, value in given.items() if value}
@@ -324,7 +340,7 @@ def _open(settings: Settings, name: str) -> tuple[Model[Any], Any]:
             f"CONDOR_MODEL_PROVIDER is {settings.model_provider!a}, which cannot be used "
             f"({type(fault).__name__}); take openai with the provider's compatible address"
         ) from None
-    return model, None
+    return model, reached
 
 
 def _open_openai(settings: Settings, name: str, url: str, key: str) -> tuple[Model[Any], Any]:
@@ -333,12 +349,16 @@ def _open_openai(settings: Settings, name: str, url: str, key: str) -> tuple[Mod
     from pydantic_ai.profiles.openai import OpenAIModelProfile
     from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
+    from condor.models.transport import client_of
+
+    reached = client_of(timeout_s=settings.model_timeout_s, connect_s=settings.model_connect_timeout_s)
     client = AsyncOpenAI(
         base_url=url,
         # A placeholder for endpoints that need none; the environment's OPENAI_API_KEY goes nowhere.
         api_key=key or "none",
         max_retries=0,
         timeout=Timeout(settings.model_timeout_s, connect=settings.model_connect_timeout_s),
+        http_client=reached,
     )
     own = url == _OPENAI_URL
     # Every endpoint takes `max_tokens` but OpenAI's own, which wants its new name.
@@ -349,7 +369,7 @@ def _open_openai(settings: Settings, name: str, url: str, key: str) -> tuple[Mod
         openai_chat_streaming_requires_finish_reason=True,
     )
     provider = OpenAICompatibleProvider("openai" if own else "endpoint", openai_client=client)
-    return OpenAIChatModel(name, provider=provider, profile=profile), client
+    return OpenAIChatModel(name, provider=provider, profile=profile), reached
 
 
 __all__ = ["Endpoint"]
