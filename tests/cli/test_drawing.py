@@ -134,6 +134,13 @@ def test_who_may_answer_is_said_in_words() -> None:
         {"answerRoles": ["a"], "requester": "mia", "requesterMayAnswer": True}
     )
     assert "not mia" in who_may_answer({"answerRoles": [], "requester": "mia", "requesterExcluded": True})
+    shown = {
+        "answerRoles": ["a"],
+        "requester": "mia",
+        "requesterDisplay": "Mía Roe",
+        "requesterMayAnswer": True,
+    }
+    assert "or Mía Roe, who asked" in who_may_answer(shown)
 
 
 def test_a_difference_keeps_every_line() -> None:

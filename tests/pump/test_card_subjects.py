@@ -51,6 +51,7 @@ async def test_a_question_and_a_reconcile_card_say_whom_they_are_about(tmp_path:
         card = await desk.card(run["runId"])
         assert card["reasonCode"] == "clarification"
         assert card["evidence"] == {"subject": SUBJECT, "alerts": [DEAD]}
+        assert (card["requester"], card["requesterDisplay"]) == ("ann", "Ann Ito")
         about = CardFilter(subject="Patient/pt-1")
         assert [found["suspendId"] for found in await desk.condor.pending(about)] == [card["suspendId"]]
         await desk.answer(card, {"dose": "1", "unit": "mg"}, ANN)

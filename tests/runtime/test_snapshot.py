@@ -53,6 +53,7 @@ CARD_KEYS = {
     "status",
     "openedAt",
     "requester",
+    "requesterDisplay",
     "answerRoles",
     "requesterMayAnswer",
     "requesterExcluded",

@@ -213,6 +213,10 @@ async def test_the_policy_is_explained(house: House) -> None:
     assert (await ann.post("/api/policy/explain", json=call)).json()["decision"] == "allow"
     guarded = (await ann.post("/api/policy/explain", json={**call, "autonomy": "guarded"})).json()
     assert guarded["ruleId"] == "mutate.low-tier-supervised-approval"
+    odd = {**call, "args": {"reason": "x", "\u202etxt" + "y" * 200: "x"}}
+    refused = (await ann.post("/api/policy/explain", json=odd)).json()
+    assert "has no argument reason, \\u202etxty" in refused["detail"]
+    assert len(refused["detail"]) < 300
     assert problem_of(await ann.post("/api/policy/explain", json={"tool": "no.such"})) == (404, "not_found")
     wrong = {**call, "autonomy": "free"}
     assert problem_of(await ann.post("/api/policy/explain", json=wrong)) == (422, "unknown_autonomy")

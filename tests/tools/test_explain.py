@@ -75,7 +75,7 @@ def test_what_is_missing_and_who_may_answer_is_said() -> None:
 
 def test_an_unknown_argument_is_refused_with_the_known_ones() -> None:
     """A misspelt argument gets no verdict that the real call would not get."""
-    with pytest.raises(RefusedInput, match="no argument 'txt'; it has op, text"):
+    with pytest.raises(RefusedInput, match="no argument txt; it has op, text"):
         explain_call(described(), {"txt": "x"}, autonomy="guarded")
 
 

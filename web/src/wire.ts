@@ -116,6 +116,7 @@ export interface Card {
   mayAnswer?: boolean;
   openedAt?: string;
   requester?: string;
+  requesterDisplay?: string;
   answerRoles?: string[];
   requesterMayAnswer?: boolean;
   requesterExcluded?: boolean;

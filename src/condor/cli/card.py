@@ -19,7 +19,7 @@ from condor.cli.moments import expiry
 from condor.cli.record_diff import diff_lines
 from condor.cli.screen import CARD_COLUMNS_MAX, said
 from condor.cli.values import value_lines
-from condor.cli.visible import visible_lines, visible_word
+from condor.cli.visible import visible, visible_lines, visible_word
 from condor.tools.explain import PROMOTION_WORDS, rule_reason
 
 if TYPE_CHECKING:
@@ -324,7 +324,7 @@ def who_may_answer(card: Mapping[str, Any]) -> str:
     """The people who may answer a card, in words."""
     roles = [visible_word(role) for role in card.get("answerRoles") or ()]
     words = _one_of(roles)
-    requester = visible_word(card.get("requester", ""))
+    requester = visible(card.get("requesterDisplay") or card.get("requester", ""))
     if card.get("requesterExcluded"):
         editors = [visible_word(editor) for editor in card.get("editors") or ()]
         edited = f", nor {' or '.join(editors)}, who edited it" if editors else ""

@@ -101,6 +101,7 @@ def _facts(segment: Segment, request: SuspendRequest) -> dict[str, object]:
         "policy": policy_facts(request),
         "op": request.op,
         "requester": segment.state.requester.id,
+        "requesterDisplay": segment.state.requester.name,
         "answerRoles": sorted(_answer_roles(segment, request)),
         "requesterMayAnswer": request.requester_may_answer,
         "requesterExcluded": request.requester_excluded,

@@ -51,6 +51,7 @@ def suspension_json(row: SuspensionRow, payloads: Mapping[str, bytes]) -> dict[s
         "status": row.status,
         "openedAt": row.opened_at,
         "requester": facts["requester"],
+        "requesterDisplay": facts.get("requesterDisplay", facts["requester"]),
         "answerRoles": facts["answerRoles"],
         "requesterMayAnswer": facts["requesterMayAnswer"] and not facts["requesterExcluded"],
         "requesterExcluded": facts["requesterExcluded"],

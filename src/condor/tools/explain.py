@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from condor.core.errors import RefusedInput
+from condor.core.plan.reference import shown_token
 from condor.core.policy import (
     POLICY_RULES,
     Autonomy,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 _WHY = {rule.rule_id: rule.why for rule in POLICY_RULES}
 
+#: Unknown arguments that a refusal names.
+_NAMED_MAX = 5
 #: Why a low tier counts as high, in words.
 PROMOTION_WORDS: Mapping[str, str] = {
     "destructive-op": "the op takes something away",
@@ -102,7 +105,8 @@ def explain_call(
     unknown = sorted(set(args) - set(tool.args_by_name)) if tool.args_closed else []
     if unknown:
         raise RefusedInput(
-            f"{tool.name} has no argument {', '.join(map(ascii, unknown))}; "
+            f"{tool.name} has no argument {', '.join(map(shown_token, unknown[:_NAMED_MAX]))}"
+            f"{f' and {len(unknown) - _NAMED_MAX} more' if len(unknown) > _NAMED_MAX else ''}; "
             f"it has {', '.join(tool.args_by_name) or 'none'}",
             code="unknown_argument",
         )

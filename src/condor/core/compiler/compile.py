@@ -15,7 +15,7 @@ from condor.core.errors import PlanRefused, show
 from condor.core.graph.compiled import CompiledGraph, Coordinate, Node
 from condor.core.ids import Json, StepId, digest_of
 from condor.core.plan.model import ApprovalStep, NestedPlan, Plan, ToolStep
-from condor.core.plan.reference import FROM, escape_token, find_references
+from condor.core.plan.reference import FROM, escape_token, find_references, shown_token
 from condor.core.values import dataclass
 
 #: Tool name → the closed set of its arguments; None: open.
@@ -158,7 +158,7 @@ def _check_tool(draft: _Draft, known: KnownTools) -> None:
     for key in draft.step.args:
         if allowed is not None and key not in allowed:
             raise PlanRefused(
-                f"{tool} has no argument {show(key)}; it takes {', '.join(sorted(allowed)) or 'none'}",
+                f"{tool} has no argument {shown_token(key)}; it takes {', '.join(sorted(allowed)) or 'none'}",
                 path=f"{draft.path}/args/{escape_token(key)}",
                 code="unknown_argument",
             )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from condor.core.errors import AnswerInvalid
 from condor.core.outcome import InputField
+from condor.core.plan.reference import shown_token
 from condor.core.policy.descriptor import is_missing
 from condor.core.suspend.clarification_schema import clarification_resume_schema
 from condor.core.suspend.resume import check_shape
@@ -76,7 +77,7 @@ def faulty_arguments(
 
 
 def unknown_arguments(tool: ToolDescriptor, args: Mapping[str, Json]) -> tuple[str, ...]:
-    """Arguments outside the tool's closed set."""
+    """Arguments outside the tool's closed set, each as it may be printed."""
     if not tool.args_closed:
         return ()
-    return tuple(name for name in args if name not in tool.args_by_name)
+    return tuple(shown_token(name) for name in args if name not in tool.args_by_name)
