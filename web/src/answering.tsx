@@ -8,7 +8,7 @@ import { Edit } from "./edit";
 import { SchemaForm } from "./form";
 import { Section, Seen } from "./parts";
 import { reread } from "./queries";
-import { visibleWord } from "./visible";
+import { visible, visibleWord } from "./visible";
 import { words } from "./words";
 import type { Card, JsonObject } from "./wire";
 
@@ -170,7 +170,7 @@ function useExpired(card: Card): boolean {
 export function whoMayAnswer(card: Card): string {
   const roles = (card.answerRoles ?? []).map(visibleWord);
   const either = roles.length === 0 ? said.anybody : new Intl.ListFormat("en", { type: "disjunction" }).format(roles);
-  const requester = visibleWord(card.requester ?? "");
+  const requester = visible(card.requesterDisplay ?? card.requester ?? "");
   if (card.requesterExcluded === true) return either + said.but(requester);
   if (roles.length > 0 && card.requesterMayAnswer === true) return either + said.orRequester(requester);
   return either;

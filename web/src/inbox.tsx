@@ -121,7 +121,7 @@ const Line = memo(function Line({ card, now, chosen }: { card: Card; now: number
           </span>
         )}
         <span className="dim line-foot">
-          <span>{card.requester !== undefined && visible(card.requester)}</span>
+          <span>{card.requester !== undefined && visible(card.requesterDisplay ?? card.requester)}</span>
           <span>{card.openedAt !== undefined && ago(card.openedAt, now)}</span>
           {card.expiresAt !== undefined && (
             <span>
@@ -166,7 +166,13 @@ function Next() {
 
 function FilterBar({ cards, filters, change }: { cards: Card[]; filters: Filters; change: (filters: Filters) => void }) {
   const tools = useMemo(() => [...new Set(cards.flatMap((card) => card.toolName ?? []))].sort(), [cards]);
-  const requesters = useMemo(() => [...new Set(cards.flatMap((card) => card.requester ?? []))].sort(), [cards]);
+  const requesters = useMemo(
+    () =>
+      [...new Map(cards.flatMap((card) => (card.requester === undefined ? [] : [[card.requester, card.requesterDisplay ?? card.requester]])))]
+        .map(([value, label]) => ({ value: value ?? "", label: visible(label ?? "") }))
+        .sort((one, other) => one.label.localeCompare(other.label)),
+    [cards],
+  );
   const any = { value: "", label: said.any };
   const pick = (name: keyof Filters) => (event: { currentTarget: { value: string } }) => change({ ...filters, [name]: event.currentTarget.value });
   return (
