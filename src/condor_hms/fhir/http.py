@@ -6,6 +6,8 @@ Rule 2: versions are opaque ETags. Every search says ``Cache-Control: no-cache``
 result of an earlier search again for a minute.
 Rule 3: a link to a next page is followed on the same server only, and a token goes over TLS only (or to this
 machine).
+Rule 4: every call ends: in time, in bytes, in pages and in entries. What an answer is not, is refused
+(``http_answer``).
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urljoin
+from urllib.parse import quote
 
 from condor_hms.fhir.bundle import parse_bundle
 from condor_hms.fhir.errors import (
@@ -27,11 +29,27 @@ from condor_hms.fhir.errors import (
     ValidationRefused,
     VersionConflict,
 )
-from condor_hms.fhir.http_address import FhirAddress
+from condor_hms.fhir.http_answer import (
+    location_of,
+    objects,
+    page_of,
+    reference_of,
+    refusal,
+    resource_at,
+    shaped_as_r4,
+    version_of,
+)
 from condor_hms.fhir.http_query import server_params
+from condor_hms.fhir.http_wire import FhirWire
 from condor_hms.fhir.matching import matching
 from condor_hms.fhir.port import EntryOutcome, TransactionResult
-from condor_hms.fhir.references import iter_references, parse_reference, rewrite_references, versionless
+from condor_hms.fhir.references import (
+    is_local,
+    iter_references,
+    parse_reference,
+    rewrite_references,
+    versionless,
+)
 from condor_hms.fhir.search import parse_search
 from condor_hms.fhir.search_values import patients_of
 from condor_hms.fhir.validation import check_content, check_in_record
@@ -41,8 +59,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    import httpx
-
     from condor_hms.fhir.bundle import EntryRequest
     from condor_hms.fhir.port import Resource, SearchParams
     from condor_hms.fhir.search import SearchQuery
@@ -51,10 +67,11 @@ __all__ = ["HttpFhirStore"]
 
 #: Matches of one search; more are for a narrower question.
 _MATCHES_MAX = 10_000
-#: Requests at one time to one server.
-_AT_ONCE = 8
-_LOCATION = re.compile(r"(?:^|/)([A-Z][A-Za-z]{2,63}/[A-Za-z0-9.-]{1,64})(?:/_history/([^/?#]+))?$")
-_JSON = "application/fhir+json"
+#: Pages of one search, and pages one after the other that bring nothing new.
+_PAGES_MAX = 500
+_IDLE_PAGES_MAX = 5
+#: Bytes of all pages of one search, decompressed.
+_BYTES_MAX = 64 * 1024 * 1024
 
 
 class HttpFhirStore:
@@ -66,27 +83,14 @@ class HttpFhirStore:
         """Nothing is asked yet.
 
         Args:
+            timeout_s: one request in all; a call of many requests has ``http_wire.CALL_TIMEOUTS`` times that.
             read_only: every write is refused here.
 
         Raises:
             Unavailable: the URL is none, or a token would go in the clear.
         """
-        import httpx
-
-        self._address = FhirAddress.of(base_url, has_token=bool(token))
-        self._base = self._address.base
+        self._wire = FhirWire(base_url, token=token, timeout_s=timeout_s)
         self._read_only = read_only
-        headers = {"accept": _JSON, "cache-control": "no-cache"}
-        if token:
-            headers["authorization"] = f"Bearer {token}"
-        # A token would go along with a redirect, and without TLS to a proxy of the environment.
-        self._client = httpx.AsyncClient(
-            headers=headers,
-            timeout=timeout_s,
-            follow_redirects=False,
-            trust_env=self._base.startswith("https:"),
-        )
-        self._gate = asyncio.Semaphore(_AT_ONCE)
 
     async def __aenter__(self) -> Self:
         return self
@@ -98,46 +102,52 @@ class HttpFhirStore:
 
     async def aclose(self) -> None:
         """Close the connections."""
-        await self._client.aclose()
+        await self._wire.aclose()
 
     async def read(self, reference: str) -> Resource:
         """See ``FhirStore.read``."""
         parse_reference(reference)
-        return await self._get(reference, missing=NotFound(reference))
+        async with self._wire.call(f"read {reference}"):
+            return await self._get(reference)
 
     async def vread(self, reference: str, version: str) -> Resource:
         """See ``FhirStore.vread``."""
         parse_reference(reference)
-        path = f"{reference}/_history/{quote(version, safe='')}"
-        found = await self._get(path, missing=NotFound(reference, version))
-        if str((found.get("meta") or {}).get("versionId")) != version:
+        if version in ("", ".", ".."):
+            raise NotFound(reference, version)
+        async with self._wire.call(f"read {reference}"):
+            found = await self._get(reference, version)
+        if version_of(found) != version:
             raise NotFound(reference, version)
         return found
 
     async def search(self, resource_type: str, params: SearchParams) -> list[Resource]:
         """See ``FhirStore.search``."""
         query = parse_search(resource_type, params)
-        found = await self._pages(resource_type, server_params(query))
-        return matching(found, query)
+        async with self._wire.call(f"search {resource_type}"):
+            return await self._matches(resource_type, query)
 
     async def history(self, reference: str) -> list[Resource]:
         """See ``FhirStore.history``."""
-        parse_reference(reference)
-        # A server may answer for nobody with an empty history.
-        await self.read(reference)
-        found = await self._pages(f"{reference}/_history", [], missing=NotFound(reference))
-        return sorted(
-            found, key=lambda row: str((row.get("meta") or {}).get("lastUpdated", "")), reverse=True
-        )
+        resource_type, _ = parse_reference(reference)
+        async with self._wire.call(f"history {reference}"):
+            # A server may answer for nobody with an empty history.
+            await self._get(reference)
+            missing = NotFound(reference)
+            found = await self._pages(f"{reference}/_history", resource_type, [], missing=missing)
+        for row in found:
+            resource_at(row, reference, f"history {reference}")
+        return sorted(found, key=lambda row: str(row["meta"].get("lastUpdated", "")), reverse=True)
 
     async def versions(self, references: Iterable[str]) -> dict[str, str | None]:
         """See ``FhirStore.versions``."""
         wanted = list(dict.fromkeys(references))
         for reference in wanted:
             parse_reference(reference)
-        found = await asyncio.gather(*(self._or_none(reference) for reference in wanted))
+        async with self._wire.call("versions"):
+            found = await asyncio.gather(*(self._or_none(reference) for reference in wanted))
         return {
-            reference: None if row is None else _version(row)
+            reference: None if row is None else version_of(row)
             for reference, row in zip(wanted, found, strict=True)
         }
 
@@ -149,15 +159,17 @@ class HttpFhirStore:
         issues = [issue for entry in entries for issue in check_content(entry.resource, entry=entry.index)]
         if issues:
             raise ValidationRefused(tuple(issues))
-        before = await self._before(entries)
-        await self._check(entries, before)
-        response = await self._send("POST", "", json=bundle)
-        if response.status_code in (409, 412):
-            raise await self._conflict(entries)
-        answer = _resource_of(response)
-        if response.status_code >= 400:
-            raise _refusal(response.status_code, answer)
-        return _result(entries, before, answer)
+        async with self._wire.call("transact"):
+            before = await self._before(entries)
+            with shaped_as_r4("a read before the transaction"):
+                await self._check(entries, before)
+            response = await self._wire.send("POST", "", json=bundle)
+            if response.status in (409, 412):
+                raise await self._conflict(entries)
+            answer = response.resource
+            if response.status >= 400:
+                raise refusal(response.status, answer)
+            return _result(entries, before, answer)
 
     # -- a write, looked at before it is sent ------------------------------------------------
 
@@ -173,17 +185,19 @@ class HttpFhirStore:
         found = await self._matches(entry.resource_type, entry.if_none_exist)
         if len(found) > 1:
             criteria = f"{entry.resource_type}?{entry.condition}"
-            raise DuplicateMatch(criteria, tuple(_reference(row) for row in found))
+            raise DuplicateMatch(criteria, tuple(reference_of(row) for row in found))
         return found[0] if found else None
 
     async def _matches(self, resource_type: str, query: SearchQuery) -> list[Resource]:
-        return matching(await self._pages(resource_type, server_params(query)), query)
+        found = await self._pages(resource_type, resource_type, server_params(query))
+        with shaped_as_r4(f"search {resource_type}"):
+            return matching(found, query)
 
     async def _check(self, entries: Sequence[EntryRequest], before: Sequence[Resource | None]) -> None:
         """Every resource where it will stand: references, states, what may not change."""
         places = {
             entry.full_url: entry.reference
-            or (_reference(now) if now else f"{entry.resource_type}/new-{entry.index}")
+            or (reference_of(now) if now else f"{entry.resource_type}/new-{entry.index}")
             for entry, now in zip(entries, before, strict=True)
             if entry.full_url is not None
         }
@@ -224,8 +238,8 @@ class HttpFhirStore:
             now = await self._or_none(entry.reference)
             if now is None:
                 return NotFound(entry.reference)
-            if _version(now) != entry.if_match:
-                return VersionConflict(entry.reference, expected=entry.if_match, current=_version(now))
+            if version_of(now) != entry.if_match:
+                return VersionConflict(entry.reference, expected=entry.if_match, current=version_of(now))
         try:
             await self._before(entries)
         except FhirError as found:
@@ -236,65 +250,66 @@ class HttpFhirStore:
 
     async def _or_none(self, reference: str) -> Resource | None:
         try:
-            return await self.read(reference)
+            return await self._get(reference)
         except NotFound:
             return None
 
-    async def _get(self, path: str, *, missing: FhirError) -> Resource:
-        response = await self._send("GET", path)
-        if response.status_code == 410 and isinstance(missing, NotFound):
-            raise Gone(missing.reference, missing.version)
-        if response.status_code in (404, 410):
-            raise missing
-        found = _resource_of(response)
-        if response.status_code >= 400:
-            raise _refusal(response.status_code, found)
-        return found
+    async def _get(self, reference: str, version: str | None = None) -> Resource:
+        path = reference if version is None else f"{reference}/_history/{quote(version, safe='')}"
+        response = await self._wire.send("GET", path)
+        if response.status == 410:
+            raise Gone(reference, version)
+        if response.status == 404:
+            raise NotFound(reference, version)
+        found = response.resource
+        if response.status >= 400:
+            raise refusal(response.status, found)
+        return resource_at(found, reference, response.where)
 
     async def _pages(
-        self, path: str, params: Sequence[tuple[str, str]], *, missing: FhirError | None = None
+        self,
+        path: str,
+        resource_type: str,
+        params: Sequence[tuple[str, str]],
+        *,
+        missing: FhirError | None = None,
     ) -> list[Resource]:
         """The resources of a search or a history, page after page."""
         query = "&".join(f"{name}={quote(value, safe='')}" for name, value in params)
         url = f"{path}?{query}" if query else path
         found: dict[tuple[str, str], Resource] = {}
-        total = 0
+        seen: set[str] = set()
+        total = entries = size = idle = 0
         while url:
-            page = await self._get(
-                url, missing=missing or RequestRefused(path, "the server has no such type")
-            )
-            for entry in page.get("entry") or []:
-                resource = entry.get("resource")
-                if isinstance(resource, dict) and (entry.get("search") or {}).get("mode") != "outcome":
-                    found[_reference(resource), _version(resource)] = resource
-            if len(found) > _MATCHES_MAX:
+            if url in seen:
+                raise Unavailable(f"the pages of {path} go round in a circle")
+            seen.add(url)
+            response = await self._wire.send("GET", url)
+            if response.status in (404, 410):
+                raise missing or RequestRefused(path, "the server has no such type")
+            bundle = response.resource
+            if response.status >= 400:
+                raise refusal(response.status, bundle)
+            page = page_of(bundle, resource_type, response.where)
+            before = len(found)
+            for resource in page.resources:
+                found[reference_of(resource), version_of(resource)] = resource
+            entries, size = entries + page.entries, size + len(response.body)
+            if entries > _MATCHES_MAX or size > _BYTES_MAX:
                 raise RequestRefused(
-                    path, f"more than {_MATCHES_MAX} matches: narrow the search or give _count"
+                    path,
+                    f"more than {_MATCHES_MAX} matches, or {_BYTES_MAX} bytes of them: "
+                    "narrow the search or give _count",
                 )
-            total = max(total, int(page.get("total") or 0))
-            url = self._next(page)
+            idle = idle + 1 if len(found) == before else 0
+            total = max(total, page.total)
+            url = self._wire.below(page.next) if page.next else ""
+            if url and (idle >= _IDLE_PAGES_MAX or len(seen) >= _PAGES_MAX):
+                raise Unavailable(f"the pages of {path} have no end")
         if total > len(found):
             # A part of an answer is another answer.
             raise Unavailable(f"the server gave {len(found)} of {total} matches and no next page")
         return list(found.values())
-
-    def _next(self, page: Resource) -> str:
-        links = [str(link.get("url")) for link in page.get("link") or [] if link.get("relation") == "next"]
-        return self._address.below(links[0]) if links else ""
-
-    async def _send(self, method: str, path: str, json: Resource | None = None) -> httpx.Response:
-        import httpx
-
-        url = urljoin(self._base, path) if path else self._base.rstrip("/")
-        headers = {"content-type": _JSON} if json is not None else None
-        async with self._gate:
-            try:
-                response = await self._client.request(method, url, json=json, headers=headers)
-            except httpx.HTTPError as error:
-                raise Unavailable(f"{type(error).__name__}: {error}"[:200]) from error
-        if response.status_code == 429 or response.status_code >= 500 or response.is_redirect:
-            raise Unavailable(f"the FHIR server answered {response.status_code}")
-        return response
 
 
 def _to_update(entry: EntryRequest, reference: str, now: Resource | None) -> Resource | None:
@@ -308,70 +323,30 @@ def _to_update(entry: EntryRequest, reference: str, now: Resource | None) -> Res
             f"Bundle.entry[{entry.index}].request.ifMatch",
             f'{reference} exists: say which version this change was made from, W/"version"',
         )
-    if entry.if_match != _version(now):
-        raise VersionConflict(reference, expected=entry.if_match, current=_version(now))
+    if entry.if_match != version_of(now):
+        raise VersionConflict(reference, expected=entry.if_match, current=version_of(now))
     return now
-
-
-def _resource_of(response: httpx.Response) -> Resource:
-    try:
-        found = response.json()
-    except ValueError as error:
-        raise Unavailable(f"the FHIR server answered {response.status_code} without JSON") from error
-    if not isinstance(found, dict):
-        raise Unavailable(f"the FHIR server answered {response.status_code} with no resource")
-    return found
-
-
-def _reference(resource: Resource) -> str:
-    return f"{resource.get('resourceType')}/{resource.get('id')}"
-
-
-def _version(resource: Resource) -> str:
-    return str((resource.get("meta") or {}).get("versionId", ""))
-
-
-def _refusal(status: int, outcome: Resource) -> FhirError:
-    """An OperationOutcome as one of our errors."""
-    said = [
-        (str((issue.get("expression") or issue.get("location") or [""])[0]), _told(issue))
-        for issue in outcome.get("issue") or []
-    ]
-    if status in (401, 403):
-        return RequestRefused("server", f"access is refused ({status}): check CONDOR_FHIR_TOKEN")
-    if status in (400, 422) and any(path for path, _ in said):
-        return ValidationRefused(
-            tuple(Issue(path=path or "Bundle", rule="server", message=text) for path, text in said)
-        )
-    text = "; ".join(text for _, text in said) or "no reason given"
-    return RequestRefused("server", f"{status}: {text}"[:300])
-
-
-def _told(issue: Resource) -> str:
-    details = (issue.get("details") or {}).get("text")
-    return str(details or issue.get("diagnostics") or issue.get("code") or "refused")
 
 
 def _result(
     entries: Sequence[EntryRequest], before: Sequence[Resource | None], answer: Resource
 ) -> TransactionResult:
     """What became of each entry, by the server's answer."""
-    responses = answer.get("entry") or []
+    responses = objects(answer, "entry", "the transaction")
     if len(responses) != len(entries):
         raise Unavailable(f"the server answered {len(responses)} of {len(entries)} entries")
     outcomes = []
     for entry, now, row in zip(entries, before, responses, strict=True):
-        response, resource = row.get("response") or {}, row.get("resource") or {}
-        status = str(response.get("status", ""))
+        where = f"the transaction, entry[{entry.index}]"
+        status, place, version = location_of(row, where)
         if not status.startswith("2"):
             raise Unavailable(f"the server applied a part of a transaction: {status[:40]}")
-        place = _LOCATION.search(str(response.get("location", "")))
-        reference = entry.reference or (place[1] if place else "") or _reference(resource)
-        etag = str(response.get("etag", "")).removeprefix("W/").strip('"')
-        version = etag or (place[2] if place and place[2] else "") or _version(resource)
+        reference = entry.reference or place
         kept = entry.method == "POST" and not status.startswith("201")
         if kept and now is not None:
-            reference, version = _reference(now), _version(now)
+            reference, version = reference_of(now), version_of(now)
+        if not is_local(reference) or not reference.startswith(f"{entry.resource_type}/") or not version:
+            raise Unavailable(f"the answer to {where} does not say which {entry.resource_type} it became")
         outcomes.append(
             EntryOutcome(
                 reference=reference,

@@ -1,7 +1,8 @@
 """Where a FHIR server is, and whether an address that it names is there too; pure.
 
 Law 1: one origin is asked: scheme, host and port of the configured address, compared after parsing and in
-full, never by how a text begins. What the server names itself (a next page) is below the configured path.
+full, never by how a text begins. What the server names itself (a next page) is below the configured path,
+and no segment of it is a dot segment, however it is written.
 Law 2: what could be read in two ways is no address: user names, backslashes, control characters.
 Law 3: a token goes over TLS, or to this machine. No configured address is link-local: clouds keep their
 secrets there.
@@ -14,7 +15,7 @@ import re
 import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
 from condor_hms.fhir.errors import Unavailable
 
@@ -27,6 +28,9 @@ _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "::1")
 _PORTS = {"http": 80, "https": 443}
 #: Read in one way by one library and in another by the next.
 _AMBIGUOUS = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
+_ESCAPED_SLASH = re.compile(r"%2f|%5c|\\\\", re.IGNORECASE)
+#: A path that is still escaped after so many is one that nobody means.
+_ESCAPINGS_MAX = 5
 _GIVE = "give https://host/path"
 
 
@@ -44,7 +48,7 @@ class FhirAddress:
             Unavailable: it is none, or nothing may be sent there.
         """
         parts = _parts(base_url)
-        if parts is None or parts.query or parts.fragment:
+        if parts is None or parts.query or parts.fragment or _climbs(parts.path):
             raise Unavailable(f"{base_url[:80]!r} is no URL of a FHIR server: {_GIVE}")
         host = parts.hostname or ""
         if _is_reserved(host):
@@ -62,6 +66,8 @@ class FhirAddress:
         parts, own = _parts(link, self.base), urlsplit(self.base)
         if parts is None or _origin(parts) != _origin(own):
             raise Unavailable("the server's next page is on another server")
+        if _climbs(parts.path) or _climbs(link.partition("?")[0].partition("#")[0]):
+            raise Unavailable("the server's next page climbs: a dot segment or an escaped slash")
         root = own.path.rstrip("/")
         if parts.path.rstrip("/") != root and not parts.path.startswith(root + "/"):
             raise Unavailable("the server's next page is not below its address")
@@ -78,6 +84,22 @@ def _parts(url: str, base: str = "") -> SplitResult | None:
     except ValueError:
         return None
     return parts if is_good and not re.search(r"[@\s]", parts.netloc) else None
+
+
+def _climbs(path: str) -> bool:
+    """Whether a path has ``.`` or ``..``, or a slash that is escaped, in any number of escapings.
+
+    What follows a semicolon in a segment is no part of it: some servers read ``..;x`` as ``..``.
+    """
+    for _ in range(_ESCAPINGS_MAX):
+        segments = (segment.partition(";")[0] for segment in path.split("/"))
+        if _ESCAPED_SLASH.search(path) or any(segment in (".", "..") for segment in segments):
+            return True
+        plain = unquote(path)
+        if plain == path:
+            return False
+        path = plain
+    return True
 
 
 def _origin(parts: SplitResult) -> tuple[str, str | None, int | None]:

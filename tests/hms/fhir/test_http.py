@@ -57,6 +57,12 @@ def patient(version: str = "abc", **changes: Any) -> dict[str, Any]:
     return {"resourceType": "Patient", "id": "pt-0612cf63eb84", "meta": {"versionId": version}, **changes}
 
 
+def at(path: str) -> dict[str, Any]:
+    """A resource of the type and id that a path ends with, and of no other content."""
+    kind, own = path.split("/")[-2:]
+    return {"resourceType": kind, "id": own, "meta": {"versionId": "abc"}}
+
+
 def outcome(text: str, **issue: Any) -> dict[str, Any]:
     return {
         "resourceType": "OperationOutcome",
@@ -154,7 +160,7 @@ async def test_a_race_is_told_by_the_versions() -> None:
             state["version"] = "2"
             return 409, outcome("changed"), {}
         kept = {**flag(id="f"), "meta": {"versionId": state["version"]}}
-        return 200, kept if "Flag/" in path else patient(id=path.rpartition("/")[2]), {}
+        return 200, kept if "Flag/" in path else at(path), {}
 
     async with serving(answer) as url, HttpFhirStore(url) as store:
         with pytest.raises(VersionConflict) as conflict:
@@ -170,7 +176,7 @@ async def test_a_part_of_a_transaction_is_no_transaction() -> None:
         def answer(method: str, path: str, *_: Any, entries: list[Any] = entries) -> Answer:
             if method == "POST":
                 return 200, {"resourceType": "Bundle", "entry": entries}, {}
-            return 200, patient(id=path.rpartition("/")[2]), {}
+            return 200, at(path), {}
 
         async with serving(answer) as url, HttpFhirStore(url) as store:
             with pytest.raises(Unavailable):
