@@ -151,6 +151,13 @@ async def test_everything_a_card_can_hold(tmp_path: Path, chromium: str) -> None
 
 
 @pytest.mark.slow
+async def test_no_answer_and_dead_lines(tmp_path: Path, chromium: str) -> None:
+    """What is known is said, what was typed is kept, and the page ends on the truth."""
+    async with open_house(tmp_path / "home", pack=OddPack()) as house:
+        await drive(house, "broken.test.js", chromium)
+
+
+@pytest.mark.slow
 async def test_a_card_that_expires(tmp_path: Path, chromium: str) -> None:
     """The page follows the clock, the answer that came too late is refused."""
     async with open_house(tmp_path / "home", pack=OddPack(), suspend_ttl_s=3.0) as house:

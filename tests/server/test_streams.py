@@ -150,6 +150,16 @@ async def test_silence_is_filled(tmp_path: Path) -> None:
                 (line,) = await stream.first()
 
 
+async def test_a_page_hears_that_the_line_lives(tmp_path: Path) -> None:
+    """An event, since an EventSource hears no comment; also where comments are rare."""
+    async with open_house(tmp_path / "home", caps=StreamCaps(alive_s=0.05)) as house:
+        ann = await house.signed_in("ann")
+        async with ann.stream("GET", "/api/events") as answer:
+            stream, line = Open(answer), ""
+            while line != "event: alive":
+                line = (await stream.first())[0]
+
+
 async def test_open_streams_are_capped(tmp_path: Path) -> None:
     """Of each and of all together; a place that is left is free again."""
     async with open_house(tmp_path / "home", caps=StreamCaps(each=2, total=3)) as house:

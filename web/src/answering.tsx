@@ -3,16 +3,25 @@
 import { Button, Textarea } from "@mantine/core";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { post, Problem } from "./api";
+import { serverNow } from "./clock";
 import type { Coverage } from "./coverage";
+import { keepDraft, useDraft } from "./drafts";
 import { Edit } from "./edit";
 import { SchemaForm } from "./form";
 import { Section, Seen } from "./parts";
-import { reread } from "./queries";
+import { cardQuery, queryClient, reread } from "./queries";
 import { visible, visibleWord } from "./visible";
 import { words } from "./words";
 import type { Card, JsonObject } from "./wire";
 
 const said = words.card;
+/** Milliseconds between two looks at a card whose answer got no answer. */
+const LOOK_AGAIN_MS = 1_500;
+/** Milliseconds between two looks at the clock, at most. */
+const CLOCK_LOOK_MS = 15_000;
+/** In place of a status: nobody refused it. */
+const NOT_ARRIVED = -1;
+const placeOf = (card: Card) => `reason ${card.suspendId} ${card.contractHash}`;
 
 interface AnsweringProps {
   card: Card;
@@ -33,21 +42,46 @@ export function Answering({ card, coverage, answered }: AnsweringProps) {
     return () => clearInterval(again);
   }, [expired, card.runId]);
 
+  const unanswered = fault?.status === 0;
+  useEffect(() => {
+    // Whether it arrived is read from the card, when the server answers.
+    if (!unanswered) return undefined;
+    let timer: ReturnType<typeof setTimeout>;
+    let left = false;
+    const look = async () => {
+      try {
+        const now = await queryClient.fetchQuery({ ...cardQuery(card.suspendId), staleTime: 0, retry: false });
+        if (left) return;
+        if (now.status === "pending") setFault(new Problem(NOT_ARRIVED, "not_arrived", said.notArrived));
+        await reread(card.runId);
+      } catch {
+        if (!left) timer = setTimeout(() => void look(), LOOK_AGAIN_MS);
+      }
+    };
+    timer = setTimeout(() => void look(), LOOK_AGAIN_MS);
+    return () => {
+      left = true;
+      clearTimeout(timer);
+    };
+  }, [unanswered, card.suspendId, card.runId]);
+
   async function give(how: "approve" | "reject" | "answer", path: string, body: JsonObject) {
     setBusy(how);
     setFault(null);
     try {
       await post(`/runs/${encodeURIComponent(card.runId)}/${path}`, { suspendId: card.suspendId, ...body });
+      keepDraft(placeOf(card), "");
       answered?.();
     } catch (problem) {
-      setFault(problem instanceof Problem ? problem : new Problem(0, "unreachable", words.problems.unreachable));
-    } finally {
-      await reread(card.runId);
-      setBusy("");
+      const fault = problem instanceof Problem ? problem : new Problem(0, "unreachable", words.problems.unreachable);
+      setFault(fault);
+      if (fault.status === 0) return setBusy("");
     }
+    await reread(card.runId);
+    setBusy("");
   }
 
-  if (expired) return <p className="notice bad" role="status">{said.closed.expired}</p>;
+  if (expired) return <p className="notice bad" role="status">{said.over}</p>;
   if (card.mayAnswer === undefined) return <div className="answering" aria-busy="true" />;
   if (!card.mayAnswer) return <p className="notice">{card.answerRoles === undefined ? said.notYoursOpen : said.notYours(whoMayAnswer(card))}</p>;
   const decides = card.reasonCode === "approval";
@@ -71,11 +105,12 @@ export function Answering({ card, coverage, answered }: AnsweringProps) {
           )
         )}
         {fault !== null && (
-          <div className="notice bad" role="alert">
+          <div className={fault.status === NOT_ARRIVED ? "notice warn" : "notice bad"} role="alert">
             <p>
               <Seen text={fault.message} />
             </p>
-            {fault.status === 409 && <p>{said.lost}</p>}
+            {unanswered && <p>{said.lookedAtAgain}</p>}
+          {fault.status === 409 && <p>{said.lost}</p>}
             {fault.faults.length > 0 && (
               <ul>
                 {fault.faults.map((each, index) => (
@@ -122,7 +157,7 @@ interface DecisionProps {
 }
 
 function Decision({ card, coverage, busy, give, edited }: DecisionProps) {
-  const [reason, setReason] = useState("");
+  const [reason, setReason] = useDraft(placeOf(card));
   const body = (approved: boolean): JsonObject => (reason.trim() === "" ? { approved } : { approved, reason: reason.trim() });
   return (
     <>
@@ -158,10 +193,15 @@ function useExpired(card: Card): boolean {
   const [expired, setExpired] = useState(false);
   useEffect(() => {
     if (card.expiresAt === undefined) return undefined;
-    const rest = new Date(card.expiresAt).getTime() - Date.now();
-    setExpired(rest <= 0);
-    // A timer of the browser holds 24 days at most.
-    const timer = setTimeout(() => setExpired(true), Math.min(Math.max(rest, 0), 2 ** 31 - 1));
+    const until = new Date(card.expiresAt).getTime();
+    let timer: ReturnType<typeof setTimeout>;
+    // By the server's clock, looked at anew now and then: both clocks may be set, and no timer of a browser holds a month.
+    const look = () => {
+      const rest = until - serverNow();
+      setExpired(rest <= 0);
+      timer = setTimeout(look, rest <= 0 ? CLOCK_LOOK_MS : Math.min(rest, CLOCK_LOOK_MS));
+    };
+    look();
     return () => clearTimeout(timer);
   }, [card.expiresAt]);
   return expired;

@@ -1,5 +1,6 @@
 // The one way to the API: JSON in, JSON out, and a problem as an error with its stable code.
 
+import { heardTime } from "./clock";
 import type { Json, RunEvent } from "./wire";
 import { words } from "./words";
 
@@ -31,22 +32,45 @@ export const actingAs = () => acting;
 /** Says in whose name a request is made: the server refuses it when the session is another's. */
 export const named = (): { [header: string]: string } => (acting === null ? {} : { "condor-principal": encodeURIComponent(acting) });
 
+/** Milliseconds that an answer is waited for. */
+const PATIENCE_MS = 15_000;
+
 async function ask(method: string, path: string, body?: Json): Promise<Response> {
-  let response: Response;
-  try {
-    response = await fetch(BASE + path, {
-      method,
-      headers: { ...(path === "/session" ? {} : named()), ...(body === undefined ? {} : { "content-type": "application/json" }) },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-  } catch {
-    throw new Problem(0, "unreachable", words.problems.unreachable);
-  }
+  const response = await reach(BASE + path, {
+    method,
+    headers: { ...(path === "/session" ? {} : named()), ...(body === undefined ? {} : { "content-type": "application/json" }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
   if (!response.ok) {
     if (response.status === 401 && path !== "/session") tellSignedOut();
     throw await problemOf(response);
   }
   return response;
+}
+
+/** Fetch, with an end to the waiting: whatever was to change something may have arrived all the same. */
+export async function reach(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+  const askedAt = Date.now();
+  const isRead = (init.method ?? "GET") === "GET";
+  const given = new AbortController();
+  const leave = () => given.abort();
+  init.signal?.addEventListener("abort", leave);
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    given.abort();
+  }, PATIENCE_MS);
+  try {
+    const response = await fetch(input, { ...init, signal: given.signal });
+    heardTime(response.headers.get("date"), askedAt);
+    return response;
+  } catch (fault) {
+    if (init.signal?.aborted === true) throw fault;
+    const said = words.problems;
+    throw new Problem(0, "unreachable", `${timedOut ? said.noAnswer(PATIENCE_MS / 1_000) : said.unreachable}${isRead ? "" : ` ${said.notKnown}`}`);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 async function problemOf(response: Response): Promise<Problem> {

@@ -8,7 +8,8 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useCallback, useEffect, useRef, useState, type FormEvent, type KeyboardEvent } from "react";
 import { get, post, Problem, readProblem } from "./api";
 import { chatOf, hasEarlier, isOpened, latestRun, loadChat, loadEarlier, newChatId, type RunMessage } from "./chats";
-import { onChange, onReturn } from "./live";
+import { draftOf, keepDraft, useDraft } from "./drafts";
+import { onChange, onLost, onReturn } from "./live";
 import { RunAnswer } from "./message";
 import { Empty, Moment, RunChip, Seen, Waiting, Fault } from "./parts";
 import { reread, useMe } from "./queries";
@@ -16,6 +17,7 @@ import { TERMINAL, type RunLine } from "./wire";
 import { isActive, words } from "./words";
 
 const said = words.ask;
+const composerOf = (place: string) => `ask ${place}`;
 /** Milliseconds before the first try to reconnect, and the most between two. */
 const AGAIN_MS = 500;
 const AGAIN_MS_MAX = 10_000;
@@ -30,7 +32,7 @@ export function AskPage() {
 
   function send(text: string) {
     const id = newChatId();
-    void chatOf(id).sendMessage({ text });
+    void askIn(chatOf(id), text);
     void navigate({ to: "/ask/$chatId", params: { chatId: id } });
   }
 
@@ -38,7 +40,7 @@ export function AskPage() {
     <div className="front">
       <h1>{said.title}</h1>
       <p className="dim">{said.about}</p>
-      <Composer send={send} />
+      <Composer place="" send={send} />
       {said.plannedBy[me.plannedBy] !== "" && <p className="dim">{said.plannedBy[me.plannedBy]}</p>}
       {me.example !== null && (
         <p className="example">
@@ -72,13 +74,14 @@ export function AskPage() {
   );
 }
 
-function Composer({ send, blocked = "" }: { send: (text: string) => void; blocked?: string }) {
-  const [text, setText] = useState("");
+/** @param place the chat that it writes in; empty: none yet. */
+function Composer({ place, send, blocked = "" }: { place: string; send: (text: string) => void; blocked?: string }) {
+  const [text, setText] = useDraft(composerOf(place));
   function submit(event?: FormEvent) {
     event?.preventDefault();
     if (text.trim() === "" || blocked !== "") return;
-    send(text.trim());
     setText("");
+    send(text.trim());
   }
   function keyed(event: KeyboardEvent) {
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -103,6 +106,21 @@ function Composer({ send, blocked = "" }: { send: (text: string) => void; blocke
       </Button>
     </form>
   );
+}
+
+/** Messages that got no answer, by chat: the same message sent again is the same run. */
+const unanswered = new WeakMap<Chat<RunMessage>, { id: string; text: string }>();
+
+/** Ask; what was not taken goes back to the field, and stands nowhere as if it had been asked. */
+async function askIn(chat: Chat<RunMessage>, text: string) {
+  const before = unanswered.get(chat);
+  const id = before?.text === text ? before.id : crypto.randomUUID();
+  unanswered.delete(chat);
+  await chat.sendMessage({ id, role: "user", parts: [{ type: "text", text }] });
+  if (chat.status !== "error" || chat.messages.at(-1)?.id !== id) return;
+  if (chat.error instanceof Problem && chat.error.status === 0) unanswered.set(chat, { id, text });
+  chat.messages = chat.messages.slice(0, -1);
+  if (draftOf(composerOf(chat.id)) === "") keepDraft(composerOf(chat.id), text);
 }
 
 // -- a chat -------------------------------------------------------------------------------------
@@ -163,7 +181,7 @@ function Conversation({ chat, owner }: { chat: Chat<RunMessage>; owner: RunLine[
             <Seen text={said.notYours(owner.display)} />
           </p>
         )}
-        {!isForeign && (isBusy || runStatus !== "suspended") && <Composer send={(text) => void chat.sendMessage({ text })} blocked={isBusy || cut ? said.busy : ""} />}
+        {!isForeign && (isBusy || runStatus !== "suspended") && <Composer place={chat.id} send={(text) => void askIn(chat, text)} blocked={isBusy || cut ? said.busy : ""} />}
         <p className="chat-links">
           <Link to="/">{said.new}</Link>
           {runId !== undefined && runStatus !== undefined && !TERMINAL.has(runStatus) && <StopButton runId={runId} />}
@@ -199,9 +217,16 @@ function Earlier({ chat }: { chat: Chat<RunMessage> }) {
 
 function SendFault({ fault }: { fault: Error }) {
   const problem = fault instanceof Problem ? fault : readProblem(0, fault.message);
+  if (problem.status === 0) {
+    return (
+      <div className="notice bad" role="alert">
+        <strong>{said.unanswered}</strong> {said.kept}
+      </div>
+    );
+  }
   return (
     <div className="notice bad" role="alert">
-      <strong>{said.failed}</strong> <Seen text={problem.code === "unreadable" ? words.problems.unreachable : problem.message} />
+      <strong>{said.failed}</strong> <Seen text={problem.message} />
     </div>
   );
 }
@@ -251,6 +276,10 @@ function useTruth(chat: Chat<RunMessage>, isBusy: boolean, cut: boolean) {
         if (change.runId !== latestRun(chat.messages).runId || change.seq === undefined) return;
         newest.current = Math.max(newest.current, change.seq);
         catchUp();
+      }),
+      // A run's stream that says nothing may be dead as well; it is taken up anew.
+      onLost(() => {
+        if (latestRun(chat.messages).runId !== undefined) void chat.stop();
       }),
       // What was told while nobody listened is not told again.
       onReturn(() => {

@@ -3,7 +3,7 @@
 
 import { Chat } from "@ai-sdk/react";
 import { DefaultChatTransport, parseJsonEventStream, readUIMessageStream, uiMessageChunkSchema, type UIMessage, type UIMessageChunk } from "ai";
-import { getPage, named } from "./api";
+import { getPage, named, reach } from "./api";
 import { words } from "./words";
 import type { Card, Json, Notice, Plan, RunLine, RunStatus } from "./wire";
 
@@ -43,7 +43,7 @@ export function chatOf(id: string, messages: RunMessage[] = []): Chat<RunMessage
   const made = new Chat<RunMessage>({
     id,
     messages,
-    transport: new DefaultChatTransport({ api: "/api/v1/chat", headers: named }),
+    transport: new DefaultChatTransport({ api: "/api/v1/chat", headers: named, fetch: reach }),
     // Nothing is ever sent again by itself, and no answer to a card travels through the chat.
     sendAutomaticallyWhen: () => false,
   });
@@ -102,7 +102,7 @@ const askedOf = (run: RunLine): RunMessage => ({ id: `asked_${run.runId}`, role:
 
 /** A run that rests, as its message. */
 async function readRun(runId: string): Promise<RunMessage | null> {
-  const response = await fetch(`/api/v1/runs/${encodeURIComponent(runId)}/stream`, { headers: named() });
+  const response = await reach(`/api/v1/runs/${encodeURIComponent(runId)}/stream`, { headers: named() });
   if (!response.ok || response.body === null) return null;
   const stream = parseJsonEventStream({ stream: response.body, schema: uiMessageChunkSchema }).pipeThrough(
     new TransformStream({

@@ -5,6 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { memo, useDeferredValue, useMemo, useState } from "react";
 import { SuspendCard } from "./card";
+import { serverNow } from "./clock";
 import { ago, left, useHalfMinute } from "./moments";
 import { Chip, Empty, Fault, Seen, Waiting } from "./parts";
 import { cardQuery, CARDS_MAX, inboxQuery, pickedQuery } from "./queries";
@@ -27,7 +28,7 @@ interface Filters {
 
 /** What the server can pick by, for an inbox that is longer than is loaded. */
 function pickedBy({ tool, tier, kind, requester, age }: Filters): { [name: string]: string } {
-  const before = (hours: number) => new Date(Math.floor(Date.now() / 60_000) * 60_000 - hours * HOUR_MS).toISOString();
+  const before = (hours: number) => new Date(Math.floor(serverNow() / 60_000) * 60_000 - hours * HOUR_MS).toISOString();
   const ages: { [age: string]: [string, string] } = {
     fresh: ["openedFrom", before(1)],
     hour: ["openedUntil", before(1)],

@@ -15,12 +15,17 @@ export type Standing = "connecting" | "live" | "reconnecting" | "paused";
 /** Milliseconds between tries after a refusal; a lost connection is the browser's own to take up. */
 const AGAIN_MS = 3_000;
 
+/** Milliseconds without a word after which a line counts as dead: the server says something every 5 seconds. */
+const SILENCE_MS = 12_000;
+
+let deadline: ReturnType<typeof setTimeout> | undefined;
 let source: EventSource | null = null;
 let standing: Standing = "connecting";
 let again: ReturnType<typeof setTimeout> | undefined;
 let wanted = false;
 const changed = new Set<(change: Change) => void>();
 const returned = new Set<() => void>();
+const lost = new Set<() => void>();
 const stood = new Set<() => void>();
 
 function stand(as: Standing): void {
@@ -28,16 +33,33 @@ function stand(as: Standing): void {
   for (const tell of stood) tell();
 }
 
+/** The line lives, or is being made; counted from now on. */
+function heard(): void {
+  clearTimeout(deadline);
+  deadline = setTimeout(dead, SILENCE_MS);
+}
+
+function dead(): void {
+  close();
+  stand("reconnecting");
+  for (const tell of lost) tell();
+  open();
+}
+
 function open(): void {
   if (!wanted || source !== null || document.hidden) return;
   clearTimeout(again);
+  heard();
   source = new EventSource("/api/v1/events");
+  source.addEventListener("alive", heard);
   source.addEventListener("ready", () => {
+    heard();
     stand("live");
     for (const tell of returned) tell();
   });
   for (const kind of ["run", "inbox"]) {
     source.addEventListener(kind, (event) => {
+      heard();
       const change = JSON.parse((event as MessageEvent<string>).data) as Change;
       for (const tell of changed) tell(change);
     });
@@ -51,6 +73,7 @@ function open(): void {
 }
 
 function close(): void {
+  clearTimeout(deadline);
   source?.close();
   source = null;
 }
@@ -77,6 +100,21 @@ document.addEventListener("visibilitychange", () => {
     open();
   }
 });
+
+window.addEventListener("offline", () => {
+  if (source !== null) dead();
+});
+window.addEventListener("online", () => {
+  if (standing !== "reconnecting") return;
+  close();
+  open();
+});
+
+/** The line is dead: nothing is heard on any other either. */
+export function onLost(tell: () => void): () => void {
+  lost.add(tell);
+  return () => lost.delete(tell);
+}
 
 export function onChange(tell: (change: Change) => void): () => void {
   changed.add(tell);

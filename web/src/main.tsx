@@ -8,6 +8,7 @@ import { StrictMode, useEffect, useState } from "react";
 import { createRoot } from "react-dom/client";
 import { actingAs, Problem, whenSignedOut } from "./api";
 import { forgetChats } from "./chats";
+import { forgetDrafts } from "./drafts";
 import { onChange, onReturn, startLive, stopLive } from "./live";
 import { router } from "./pages";
 import { Fault, Waiting } from "./parts";
@@ -18,6 +19,7 @@ import { signIn, SignInPage, takeLink, whenElsewhere } from "./sign-in";
 onSomebodyElse(() => {
   stopLive();
   forgetChats();
+  forgetDrafts();
 });
 
 /** Milliseconds that changes are gathered before lists are read again; more where the inbox is long. */

@@ -1,12 +1,13 @@
 // One run as a message: its plan with live step states, its calls, its cards, and the closing with what
 // the run's evidence adds to it.
 
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { memo, type ReactNode } from "react";
 import { SuspendCard } from "./card";
 import { cardOf, SUSPEND_TOOL, type RunMessage } from "./chats";
 import { Chip, Pairs, RunChip, Section, Seen, StepChip, Value } from "./parts";
-import { useToolTitles } from "./queries";
+import { runQuery, useToolTitles } from "./queries";
 import { visibleWord } from "./visible";
 import { isActive, words } from "./words";
 import type { Json, Notice, Plan, PlanStep, StepStatus } from "./wire";
@@ -145,6 +146,9 @@ export function liveSteps(plan: Plan, message: RunMessage): PlanStep[] {
 
 function LivePlan({ plan, message }: { plan: Plan; message: RunMessage }) {
   const steps = liveSteps(plan, message);
+  const called = useToolTitles();
+  const run = useQuery({ ...runQuery(message.metadata?.runId ?? ""), enabled: message.metadata?.runId !== undefined });
+  const toolOf = (id: string) => called(run.data?.steps.find((step) => step.id === id)?.tool);
   const done = steps.filter((step) => step.status === "succeeded" || step.status === "degraded").length;
   return (
     <Section
@@ -159,11 +163,27 @@ function LivePlan({ plan, message }: { plan: Plan; message: RunMessage }) {
       <ol className="plan-steps">
         {steps.map((step) => (
           <li key={step.id} className={step.status}>
-            <Seen text={step.title === "" ? step.id : step.title} /> <StepChip status={step.status} />
+            <PlannedStep tool={toolOf(step.id)} step={step} /> <StepChip status={step.status} />
           </li>
         ))}
       </ol>
     </Section>
+  );
+}
+
+/** What a step calls; then what the plan calls it, which a model may have written: as a quotation that says so. */
+function PlannedStep({ tool, step }: { tool: string; step: PlanStep }) {
+  const own = step.title === tool ? "" : step.title;
+  return (
+    <>
+      <Seen text={tool === "" && own === "" ? step.id : tool} />
+      {own !== "" && (
+        <span className="own-words">
+          {" "}
+          “<Seen text={own} />” <span className="dim">({words.plan.ownWords})</span>
+        </span>
+      )}
+    </>
   );
 }
 

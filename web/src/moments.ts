@@ -1,6 +1,7 @@
 // Times by the reader's locale, and a clock that ticks for who shows one.
 
 import { useSyncExternalStore } from "react";
+import { serverNow } from "./clock";
 
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
@@ -34,14 +35,14 @@ export function left(until: string, now: number): string {
 }
 
 function ticker(everyMs: number) {
-  let now = Date.now();
+  let now = serverNow();
   const told = new Set<() => void>();
   let timer: ReturnType<typeof setInterval> | undefined;
   return {
     subscribe(tell: () => void) {
       told.add(tell);
       timer ??= setInterval(() => {
-        now = Date.now();
+        now = serverNow();
         for (const each of told) each();
       }, everyMs);
       return () => {
@@ -52,7 +53,7 @@ function ticker(everyMs: number) {
         }
       };
     },
-    now: () => (timer === undefined ? (now = Math.floor(Date.now() / everyMs) * everyMs) : now),
+    now: () => (timer === undefined ? (now = Math.floor(serverNow() / everyMs) * everyMs) : now),
   };
 }
 

@@ -32,6 +32,9 @@ _log = logging.getLogger("condor.server")
 #: Seconds of silence after which a comment keeps proxies from closing the connection.
 KEEP_ALIVE_S: Final = 15.0
 KEEP_ALIVE: Final = b": keep-alive\n\n"
+#: The same for a page, whose EventSource hears no comment: it knows a dead line by the lack of it.
+ALIVE: Final = b"event: alive\ndata: {}\n\n"
+ALIVE_S: Final = 5.0
 
 SSE_HEADERS: Final = {
     "content-type": "text/event-stream; charset=utf-8",
@@ -52,6 +55,8 @@ class StreamCaps:
     total: int = 5_000
     #: Seconds of silence between two comments.
     keep_alive_s: float = KEEP_ALIVE_S
+    #: Seconds of silence between two `alive` events, where a page follows changes.
+    alive_s: float = ALIVE_S
     #: Seconds that one reader may hold up its own stream before it is dropped.
     send_s: float = 20.0
 
@@ -131,6 +136,7 @@ class EventStream(Response):
         caller: Caller,
         kind: str,
         headers: Mapping[str, str] = SSE_HEADERS,
+        says_alive: bool = False,
     ) -> None:
         """Nothing is opened yet.
 
@@ -138,10 +144,12 @@ class EventStream(Response):
             open_source: opens what is sent, for as long as it is sent.
             caller: whose stream it is, and with what it was opened.
             kind: of a closed set, for the metrics.
+            says_alive: silence is broken by an event, often, for a page; else by a comment, for proxies.
         """
         super().__init__()
         self._open_source, self._streams = open_source, streams
         self._caller, self._kind, self._stream_headers = caller, kind, headers
+        self._says_alive = says_alive
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send it to its end, or until its client leaves."""
@@ -163,7 +171,8 @@ class EventStream(Response):
                     watch.cancel()
 
     async def _send(self, source: Source, left: _Left, send: Send) -> None:
-        silence_s = self._streams.caps.keep_alive_s
+        caps = self._streams.caps
+        silence_s, word = (caps.alive_s, ALIVE) if self._says_alive else (caps.keep_alive_s, KEEP_ALIVE)
         while not (left.gone or self._streams.is_over(source)):
             block = source.take()
             if block:
@@ -176,7 +185,7 @@ class EventStream(Response):
                     async with asyncio.timeout(silence_s):
                         await source.wait()
                 except TimeoutError:
-                    if not await self._sent(KEEP_ALIVE, send):
+                    if not await self._sent(word, send):
                         return
         if not left.gone:
             await send({"type": "http.response.body", "body": b"", "more_body": False})

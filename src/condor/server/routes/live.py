@@ -24,7 +24,7 @@ router = APIRouter(tags=["live"])
     summary="Follow what changes",
     responses=answers(
         200,
-        "`run` and `inbox` events: ids and states, no record data",
+        "`run` and `inbox` events: ids and states, no record data; `alive` while nothing changes",
         None,
         429,
         media_type="text/event-stream",
@@ -40,7 +40,7 @@ async def stream_changes(here: Here, caller: Streaming) -> Response:
         with here.inbox.watching(who) as queue:
             yield queue
 
-    return EventStream(opened, here.streams, caller=caller, kind="inbox")
+    return EventStream(opened, here.streams, caller=caller, kind="inbox", says_alive=True)
 
 
 __all__ = ["router"]
