@@ -77,6 +77,7 @@ def _pack_of(record: OpenedRecord, home: Path, *, is_served: bool) -> OpenedPack
         fhir=record.fhir,
         rules=demo_rules(),
         today=day,
+        day_stands=today is not None,
         channels=record.channels,
         reports=home / "hms" / "reports",
     )

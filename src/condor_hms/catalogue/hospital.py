@@ -41,6 +41,8 @@ class Hospital:
     rules: Rules
     #: The day of the record: ages, date bounds, dates of what is written.
     today: datetime.date
+    #: That day does not pass: a demonstration's. What is later on it than the clock's time is not to come.
+    day_stands: bool = False
     #: Who carries messages, by channel; a message of a channel that is not here waits in the outbox.
     channels: Mapping[str, Channel] = field(default_factory=dict)
     #: The folder that reports are written to; None: there is none, and none is made.

@@ -232,6 +232,8 @@ def _check_taken(call: Call, taken_at: str) -> None:
             code="bad_time",
         ) from None
     now = datetime.datetime.fromisoformat(record_time(call.hospital, call.ctx))
+    if call.hospital.day_stands:
+        now = now.replace(hour=23, minute=59, second=59)
     if (taken if taken.tzinfo else taken.replace(tzinfo=datetime.UTC)) > now + _GRACE:
         raise ToolError(
             f"{moment_text(taken_at)} is still to come (it is {now:%H:%M} on {day(now.date().isoformat())}): "

@@ -77,6 +77,19 @@ async def test_nothing_was_measured_at_a_time_to_come(desk: Desk) -> None:
     assert soon["reference"].startswith("Observation/")
 
 
+async def test_on_a_day_that_does_not_pass_the_time_of_day_is_not_held_against_it(desk: Desk) -> None:
+    """A demonstration is tried at any hour; the next day is still to come."""
+    object.__setattr__(desk.hospital, "day_stands", True)
+    patient = (await desk.search("Patient", name="Smith"))[0]["id"]
+    given = {"patient": f"Patient/{patient}", "heart_rate": 72}
+    today = desk.hospital.today
+    said = await desk.call("vitals.record", {**given, "taken_at": f"{today.isoformat()}T23:40:00Z"})
+    assert said["reference"].startswith("Observation/")
+    tomorrow = today + datetime.timedelta(days=1)
+    with pytest.raises(ToolError, match="is still to come"):
+        await desk.call("vitals.record", {**given, "taken_at": f"{tomorrow.isoformat()}T09:00:00Z"})
+
+
 async def test_one_of_several_documents_is_never_meant_by_its_kind(desk: Desk) -> None:
     """With a second one of the kind there is no “only” one; the newest is still the latest."""
     patient = (await desk.search("Patient", name="Melissa Smith"))[0]["id"]
