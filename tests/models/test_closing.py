@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from condor.pump import closing_prose
 from tests.models.wire import KEY, Answer, fails, serving, words
 from tests.pump.desk import call, open_desk, read_tool, write_tool
 
@@ -83,3 +84,43 @@ async def test_a_writer_that_fails_costs_the_run_nothing(
     assert end["status"] == "succeeded"
     assert "book.read: done." in end["closing"]
     assert len(served.asked) == 1
+
+
+CUT: dict[str, Answer] = {
+    "its limit": words("", parts=("The book was re",), finish="length", usage=None),
+    "its filter": words("", parts=("The book was re",), finish="content_filter", usage=None),
+    "breaks off": words("", parts=("The book was re", "ad."), cut_after=1),
+}
+
+
+@pytest.mark.parametrize("answer", CUT.values(), ids=CUT)
+async def test_a_closing_that_was_cut_does_not_stand_alone(
+    tmp_path: Path, ledger: Ledger, answer: Answer
+) -> None:
+    """Whoever cut it off: the composed closing follows, and what was written is paid for by its length."""
+    async with serving(answer) as served, desk_with(served, tmp_path / "h", ledger) as desk:
+        end = await desk.run(call("r", "book.read"))
+        asked = sum(len(str(one["content"])) for one in served.asked[0]["messages"])
+    assert end["closing"].startswith("The book was re\n\n")
+    assert "book.read: done." in end["closing"]
+    assert asked // 3 <= end["budget"]["tokens"]["used"] < asked // 2
+
+
+async def test_a_closing_that_never_comes_is_paid_for(
+    tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A model that was asked and hangs has read the question, whoever loses patience; one that is away has not."""
+    monkeypatch.setattr(closing_prose, "WRITING_S_MAX", 0.5)
+    used = []
+    for number, (answer, patience) in enumerate(
+        [(Answer(hangs=True), 0.3), (Answer(hangs=True), 5), (fails(500), 5)]
+    ):
+        async with (
+            serving(answer) as served,
+            desk_with(served, tmp_path / str(number), ledger, model_timeout_s=patience) as desk,
+        ):
+            end = await desk.run(call("r", "book.read"))
+        assert "book.read: done." in end["closing"]
+        used.append(end["budget"]["tokens"]["used"])
+    assert used[0] == used[1] > 100
+    assert used[2] == 0

@@ -113,8 +113,12 @@ async def test_a_second_malformed_plan_is_refused(tmp_path: Path, ledger: Ledger
         (refusal("That is against the rules."), "would not plan this: 'That is against the rules.'"),
         (Answer(message=plan().message, finish="length"), "ran into its limit"),
         (words(""), "answered nothing"),
+        (
+            call("cannot_plan", {"why": "\u26a0 Correction: \u202e none"}),
+            "has no plan for this: (!) Correction: <U+202E> none",
+        ),
     ],
-    ids=["cannot", "cannot, without why", "refusal", "cut", "empty"],
+    ids=["cannot", "cannot, without why", "refusal", "cut", "empty", "our sign"],
 )
 async def test_no_plan_is_an_honest_no(tmp_path: Path, ledger: Ledger, answer: Answer, said: str) -> None:
     """The run fails with what the model said, and nothing is planned in its place."""
@@ -122,6 +126,28 @@ async def test_no_plan_is_an_honest_no(tmp_path: Path, ledger: Ledger, answer: A
         end = await begun(desk)
     assert (end["status"], end["steps"]) == ("failed", [])
     assert said in end["closing"]
+
+
+UNREAD: dict[str, tuple[str, str]] = {
+    "a key twice": ('{"steps": [], "steps": []}', "it says 'steps' twice"),
+    "no number": ('{"steps": NaN}', "it is not JSON that can be kept: the constant NaN is no number"),
+    "too deep": ('{"steps":' + "[" * 1_000 + "]" * 1_000 + "}", "it nests deeper than 32 levels"),
+    "too long": (json.dumps({"steps": [READ] * 10_000}), "bytes; at most 262144"),
+    "broken off": ('{"steps": [', "it is not JSON that can be kept: expecting value"),
+}
+
+
+@pytest.mark.parametrize(("written", "said"), UNREAD.values(), ids=UNREAD)
+async def test_an_unread_plan_says_what_is_wrong_with_it(
+    tmp_path: Path, ledger: Ledger, written: str, said: str
+) -> None:
+    """To the model, which may mend it, and to the person."""
+    answer = call("submit_plan", written)
+    async with serving(answer, answer) as served, desk_with(served, tmp_path / "home", ledger) as desk:
+        end = await begun(desk)
+    assert "the planner answered with a text, which is no plan: " in end["closing"]
+    assert said in end["closing"]
+    assert said.replace("'", "") in served.prompts[1].replace("'", "")
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_the_eight_are_wired_configured_and_displayed() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ("{", "is no JSON"),
+        ("{", "is not JSON that can be kept"),
         ("[]", "is no JSON object"),
         (
             '{"spell-checker": {}}',
@@ -59,6 +59,11 @@ def test_the_eight_are_wired_configured_and_displayed() -> None:
         ),
         ('{"token-limiter": {"input_tokens_max": 0}}', "token-limiter.input_tokens_max: "),
         ('{"batch-parts": {"size": 3}}', "batch-parts.size: "),
+        ('{"batch-parts": {}, "batch-parts": {}}', "CONDOR_PROCESSORS says 'batch-parts' twice; say it once"),
+        ('{"token-limiter": {"input_tokens_max": true}}', "token-limiter.input_tokens_max: "),
+        ('{"token-limiter": {"input_tokens_max": "9"}}', "token-limiter.input_tokens_max: "),
+        ("[" * 5_000 + "]" * 5_000, "CONDOR_PROCESSORS nests deeper than 32 levels"),
+        ('{"batch-parts": {"delay_s_max": NaN}}', "the constant NaN is no number"),
         ('{"moderation": {"languages": ["klingon"]}}', "no word list for klingon; there are arabic"),
     ],
 )

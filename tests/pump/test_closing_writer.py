@@ -14,6 +14,7 @@ from condor.core.errors import StoreUnavailable
 from condor.core.frames.ui_message import UiMessage
 from condor.ports.closing_writer import ClosingDelta, ClosingRequest
 from condor.ports.encoding import decode
+from condor.ports.messages import TextCut
 from condor.ports.store import AuditFilter, AuditRow
 from condor.pump import closing_prose
 
@@ -152,6 +153,44 @@ async def test_a_writer_that_fails_costs_its_prose_alone(
     assert text.startswith("I have sent \n\n" if writer.parts else "mail.send: done.")
     assert "\u26a0 Not completed: the message failed: no such address." in text
     assert writer.closed == 1
+
+
+class _Junk:
+    """An output processor that lets one part through and then gives or raises something else."""
+
+    name = "junk"
+
+    def __init__(self, gives: object) -> None:
+        self._gives: object = gives
+        self._fed = 0
+
+    def feed(self, part: str, *, now_s: float) -> Any:
+        self._fed += 1
+        if self._fed == 1:
+            return [part]
+        if isinstance(self._gives, BaseException):
+            raise self._gives
+        return self._gives
+
+    def end(self) -> Any:
+        return []
+
+
+@pytest.mark.parametrize(
+    "gives",
+    [RuntimeError("no"), TextCut("enough", [1]), [1, 2], "text", None, ["a", None]],  # type: ignore[list-item]
+    ids=["raises", "cuts with junk", "numbers", "a text", "nothing", "half of it"],
+)
+async def test_a_processor_that_fails_costs_the_rest_of_the_prose(
+    tmp_path: Path, gives: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it let through stays, what it did not look at is not told, the run ends as it would have."""
+    monkeypatch.setattr("condor.processors.build_output_processors", lambda *_, **__: lambda: _Junk(gives))
+    run, _ = await _run(tmp_path, Scripted(["I have sent ", "it to 4711."]))
+    assert run["status"] == "degraded"
+    assert run["closing"].startswith("I have sent \n\n")
+    assert "4711" not in run["closing"]
+    assert "\u26a0 Not completed: the message failed: no such address." in run["closing"]
 
 
 async def test_a_text_without_end_is_cut(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from condor.core.errors import ModelUnavailable
+from condor.core.recovery import Charge
 from condor.models.prompts import ABOUT_DATA, data
 from condor.models.prompts import asked as asked_for
 from condor.models.question import Question, Spent
@@ -68,8 +69,19 @@ class ModelClosingWriter:
                 f"closing stands"
             )
         question = Question(about="a closing", instructions=_RULES, text=text)
-        async for part in self.endpoint.stream(question):
-            if isinstance(part, Spent):
-                yield ClosingDelta(text="", tokens=part.tokens, cost_usd=part.cost_usd)
-            else:
-                yield ClosingDelta(text=part)
+        said = ""
+        yield self._part(question, "", said)
+        try:
+            async for part in self.endpoint.stream(question):
+                if isinstance(part, Spent):
+                    yield ClosingDelta(text="", tokens=part.tokens, cost_usd=part.cost_usd)
+                else:
+                    said += part
+                    yield self._part(question, part, said)
+        except ModelUnavailable:
+            yield ClosingDelta(text="", unpaid=Charge())  # what it cost was said, or it cost nothing
+            raise
+
+    def _part(self, question: Question, part: str, said: str) -> ClosingDelta:
+        by_now = self.endpoint.by_length(question, said)
+        return ClosingDelta(text=part, unpaid=Charge(tokens=by_now.tokens, cost_usd=by_now.cost_usd))

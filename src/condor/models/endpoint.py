@@ -104,7 +104,8 @@ class Endpoint:
         It is asked once: what has been shown is not said again.
 
         Raises:
-            ModelUnavailable: as ``ask``; also in the middle.
+            ModelUnavailable: as ``ask``; also in the middle, and where its provider cut it off. What it cost
+                came before.
         """
         from pydantic_ai.direct import model_request_stream
         from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
@@ -130,13 +131,22 @@ class Endpoint:
                     yield part
                 whole = response.get()
         except Exception as fault:  # noqa: BLE001 - as in ask
-            if said:  # it was written, so it is paid for
-                yield self._priced(*_by_length(question, said))
+            if said or _timed_out(fault):  # it was written, or is being written, so it is paid for
+                yield self.by_length(question, said)
             raise self._unavailable(fault, question, 1) from None
         reply = self._read(whole, question)
+        yield Spent(tokens=reply.tokens, cost_usd=reply.cost_usd)
         if reply.refusal:
             raise ModelUnavailable(f"{self.place} would not write {question.about}")
-        yield Spent(tokens=reply.tokens, cost_usd=reply.cost_usd)
+        if reply.cut:
+            raise ModelUnavailable(
+                f"{self.place} ran into its limit in the middle of {question.about}: look at "
+                "CONDOR_MODEL_ANSWER_TOKENS_MAX"
+            )
+
+    def by_length(self, question: Question, said: str) -> Spent:
+        """What a question and so much of its answer cost, where nobody counts it."""
+        return self._priced(*_by_length(question, said))
 
     async def aclose(self) -> None:
         """Let go of its connections."""
@@ -273,13 +283,7 @@ class Endpoint:
         return ModelUnavailable(f"{self.place} {self._why(fault, question)}{times}")
 
     def _why(self, fault: Exception, question: Question) -> str:
-        from pydantic_ai.exceptions import (
-            ModelAPIError,
-            ModelConnectionError,
-            ModelHTTPError,
-            ModelRequestTimeout,
-            ModelTimeoutError,
-        )
+        from pydantic_ai.exceptions import ModelAPIError, ModelConnectionError, ModelHTTPError
 
         from condor.models.transport import refusal_of
 
@@ -289,8 +293,7 @@ class Endpoint:
 
         if refused := refusal_of(fault):
             return refused
-        timed_out = isinstance(fault, TimeoutError | ModelRequestTimeout | ModelTimeoutError)
-        if timed_out:
+        if _timed_out(fault):
             return f"gave no answer within {self.settings.model_timeout_s:g} s"
         if isinstance(fault, ModelHTTPError):
             word = word_of(fault.provider_error_code, fault.provider_error_type)
@@ -300,6 +303,12 @@ class Endpoint:
         if isinstance(fault, ModelAPIError):
             return "broke off in its answer"
         return f"answered something that cannot be read as {question.about}"
+
+
+def _timed_out(fault: Exception) -> bool:
+    from pydantic_ai.exceptions import ModelRequestTimeout, ModelTimeoutError
+
+    return isinstance(fault, TimeoutError | ModelRequestTimeout | ModelTimeoutError)
 
 
 def _by_length(question: Question, said: str) -> tuple[int, int]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from condor.core.observers import ClaimEvidence
+    from condor.core.recovery import Charge
     from condor.core.run import Principal
 
 
@@ -38,6 +39,9 @@ class ClosingDelta:
     text: str
     tokens: int = 0
     cost_usd: float = 0
+    #: What all of it has cost by now, by length: counts where the writer is stopped before it says what it
+    #: cost. None: as the part before says.
+    unpaid: Charge | None = None
 
 
 class ClosingWriter(Protocol):

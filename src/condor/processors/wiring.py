@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from condor.core.errors import RefusedInput
+from condor.core.errors import RefusedInput, show
+from condor.ports.encoding import encode, read_strict_json
 from condor.ports.messages import InputProcessor, Message, OutputProcessor, TextCut
 from condor.processors.configuration import CONFIGURATIONS, DEFAULT_PROCESSORS
 from condor.processors.detectors import Moderation, PiiDetector, PromptInjectionDetector
@@ -51,19 +52,19 @@ def read_configuration(given: str | Mapping[str, Any]) -> dict[str, Any]:
     """
     if given == "":
         given = DEFAULT_PROCESSORS
-    try:
-        wanted = json.loads(given) if isinstance(given, str) else dict(given)
-    except ValueError as fault:
-        raise RefusedInput(f"CONDOR_PROCESSORS is no JSON ({fault})") from None
+    wanted = read_strict_json(given, SETTING) if isinstance(given, str) else dict(given)
     if not isinstance(wanted, dict):
         raise RefusedInput("CONDOR_PROCESSORS is no JSON object of processor ids")
     read = {}
     for name, values in wanted.items():
         if name not in CONFIGURATIONS:
             known = ", ".join(CONFIGURATIONS)
-            raise RefusedInput(f"CONDOR_PROCESSORS names {name!r}, which is no processor; there are {known}")
+            raise RefusedInput(
+                f"CONDOR_PROCESSORS names {show(name)}, which is no processor; there are {known}"
+            )
         try:
-            read[name] = CONFIGURATIONS[name].model_validate(values)
+            # As JSON: strictly, a list is a tuple there and `true` is no number.
+            read[name] = CONFIGURATIONS[name].model_validate_json(encode(values), strict=True)
         except ValidationError as fault:
             first = fault.errors(include_url=False, include_context=False, include_input=False)[0]
             where = ".".join(str(part) for part in first["loc"])

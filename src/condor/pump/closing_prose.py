@@ -102,6 +102,8 @@ class _Telling:
         self._parts: list[str] = []
         self._length = 0
         self._time_s = WRITING_S_MAX
+        #: Spent, by length, and not said yet.
+        self._unpaid = Charge()
 
     async def tell(self, writer: ClosingWriter, request: ClosingRequest) -> Prose:
         """Everything the writer says, stored as it comes; then the prose as a whole."""
@@ -124,6 +126,8 @@ class _Telling:
             if close is not None:
                 with contextlib.suppress(Exception):  # what it does on its way out is its own
                     await contained(close())
+        if self._unpaid.tokens or self._unpaid.cost_usd:
+            self._charge(ClosingDelta(text="", tokens=self._unpaid.tokens, cost_usd=self._unpaid.cost_usd))
         rest, goes_on = self._processed(None)
         await self._put(rest, ends=True)
         whole = whole and goes_on
@@ -161,8 +165,11 @@ class _Telling:
         return why
 
     def _charge(self, delta: ClosingDelta) -> bool:
+        if delta.unpaid is not None:
+            self._unpaid = delta.unpaid
         if not delta.tokens and not delta.cost_usd:
             return True
+        self._unpaid = Charge()
         spent = charged(self._segment, Charge(tokens=delta.tokens, cost_usd=delta.cost_usd))
         if spent is None:
             _log.warning("the run has no tokens left for its closing text; the composed closing follows")
@@ -175,12 +182,13 @@ class _Telling:
         if self._processors is None:
             return [text or ""], True
         try:
-            if text is None:
-                return list(self._processors.end()), True
-            return list(self._processors.feed(text, now_s=self._clock.monotonic())), True
-        except TextCut as cut:
-            _log.warning("a closing text was cut: %s", cut)
-            return list(cut.parts), False
+            try:
+                if text is None:
+                    return _texts(self._processors.end()), True
+                return _texts(self._processors.feed(text, now_s=self._clock.monotonic())), True
+            except TextCut as cut:
+                _log.warning("a closing text was cut: %s", cut)
+                return _texts(cut.parts), False
         except BaseException as fault:  # noqa: BLE001 - what could not be looked at is not told
             _log.warning("an output processor raised %s; the composed closing follows", type(fault).__name__)
             self._segment.ports.count("output_processor")
@@ -202,3 +210,10 @@ class _Telling:
                 self._length += len(fits)
         if self._segment.facts:
             await self._segment.commit()
+
+
+def _texts(parts: object) -> list[str]:
+    """What a processor gave, if it is texts."""
+    if not isinstance(parts, list | tuple) or not all(isinstance(part, str) for part in parts):
+        raise TypeError("an output processor gave no texts")
+    return list(parts)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from condor.core.observers.claim_guard import guard_claims
+from condor.core.observers.foreign_text import escape_foreign
 from condor.core.observers.notice import (
     CORRECTION_PREFIX as CORRECTION_PREFIX,
 )
@@ -119,4 +120,4 @@ def _said(step: StepEvidence) -> str:
     if step.approved_why:
         who = f"Approved by {step.approved_by}" if step.tool else step.approved_by
         said.append(one_line(f"({who}: {ended(step.approved_why)})"))
-    return escape_sign(" ".join(said))
+    return escape_foreign(" ".join(said))

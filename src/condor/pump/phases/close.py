@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from condor.core.observers import Closing, ended, guard_closing
+from condor.core.observers import Closing, ended, escape_foreign, guard_closing
 from condor.core.outcome import StepStatus, run_end
 from condor.core.run import SYSTEM, EventKind, Principal, RunStatus, TransitionCause
 from condor.ports.store import Decide
@@ -42,9 +42,13 @@ async def close(segment: Segment) -> PhaseResult:
 
 
 async def end_without_plan(segment: Segment, code: str, said: str) -> PhaseResult:
-    """A request that is not understood: the answer says what can be done, and the run has failed."""
+    """A request that is not understood: the answer says what can be done, and the run has failed.
+
+    Args:
+        said: a planner's or a model's own words, foreign like all of them.
+    """
     moves = Staging()
-    _stage_text(segment, Closing(text=said, notices=()), moves)
+    _stage_text(segment, Closing(text=escape_foreign(said), notices=()), moves)
     _stage_terminal(segment, moves, RunStatus.FAILED, code)
     await segment.commit(moves, status=RunStatus.FAILED, cause="not-planned")
     return Done()

@@ -11,12 +11,13 @@ import logging
 from typing import TYPE_CHECKING
 
 from condor.core.compiler import compile_plan, graph_to_json
-from condor.core.errors import PlanRefused, RequestNotUnderstood
+from condor.core.errors import PlanRefused, RefusedInput, RequestNotUnderstood
 from condor.core.plan import parse_plan
 from condor.core.plan.repair import fault_of, may_be_repaired
 from condor.core.recovery import Charge
 from condor.core.run import EventKind, RunStatus
 from condor.ports.deadline import EscapedExit, Stragglers, called, contained
+from condor.ports.encoding import read_strict_json
 from condor.ports.model import PlanningRequest, Proposal, QuotedText, RepairingPlanner, RepairRequest
 from condor.pump.breaker import open_breaker, pay
 from condor.pump.phases.close import end_without_plan
@@ -120,13 +121,24 @@ async def _runnable(segment: Segment) -> tuple[object, CompiledGraph, PlanFault 
 
 def _compiled(segment: Segment, candidate: object, *, untrusted: bool) -> CompiledGraph:
     if isinstance(candidate, str):
-        raise PlanRefused("the planner answered with a text, which is no plan")
+        raise PlanRefused(f"the planner answered with a text, which is no plan{_unread(candidate)}")
     return compile_plan(
         parse_plan(candidate),
         segment.ports.toolbox.known(),
         untrusted=untrusted,
         cards=segment.ports.toolbox.cards(),
     )
+
+
+def _unread(text: str) -> str:
+    """What keeps a text that looks like JSON from being read; nothing is quoted of it but a key."""
+    if not text.lstrip().startswith(("{", "[")):
+        return ""
+    try:
+        read_strict_json(text, "it")
+    except RefusedInput as refusal:
+        return f": {refusal}"
+    return ""
 
 
 async def _thought_of(segment: Segment, work: Awaitable[object]) -> object:
