@@ -109,7 +109,7 @@ async def test_a_closing_that_was_cut_does_not_stand_alone(
 async def test_a_closing_that_never_comes_is_paid_for(
     tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A model that was asked and hangs has read the question, whoever loses patience; one that is away has not."""
+    """A model that was asked and hangs has read the question, whoever loses patience; one away has not."""
     monkeypatch.setattr(closing_prose, "WRITING_S_MAX", 0.5)
     used = []
     for number, (answer, patience) in enumerate(
