@@ -36,6 +36,7 @@ from condor_hms.catalogue.reported_medicines import reported_medicine_tools
 from condor_hms.catalogue.reporting import reporting_tools
 from condor_hms.catalogue.results import result_tools
 from condor_hms.catalogue.scheduling import scheduling_tools
+from condor_hms.catalogue.shown import with_bound_cards
 from condor_hms.catalogue.subjects import with_subjects
 from condor_hms.catalogue.summary import summary_tools
 from condor_hms.catalogue.tasks import task_tools
@@ -88,4 +89,6 @@ _AREAS = (
 
 def hospital_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     """Every tool of the catalogue, over an open record."""
-    return tuple(with_subjects(hospital, tool) for area in _AREAS for tool in area(hospital))
+    return tuple(
+        with_bound_cards(with_subjects(hospital, tool)) for area in _AREAS for tool in area(hospital)
+    )

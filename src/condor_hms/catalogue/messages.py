@@ -7,6 +7,7 @@ Rule 2: nobody is written to without an address on record; the card shows who, w
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from condor import (
@@ -24,8 +25,10 @@ from condor_hms.catalogue.appointments import appointment_row, participant
 from condor_hms.catalogue.booking import start_arg
 from condor_hms.catalogue.contacts import CHANNELS, Contact, consent_text, contact_of
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require
+from condor_hms.catalogue.mentioned import mentioned
 from condor_hms.catalogue.record_write import Call, Composed, call_of, composed_card
 from condor_hms.catalogue.scheduling import practitioner_arg
+from condor_hms.catalogue.shown import check_shown
 from condor_hms.catalogue.specs import code_arg, patient_arg, record_arg, text_arg
 from condor_hms.catalogue.writing import find_own, person, write
 from condor_hms.fhir.errors import FhirError
@@ -106,6 +109,8 @@ def _comms(
 ) -> ToolDescriptor:
     async def run(ctx: ToolContext, **given: Any) -> ToolResult:
         composed = await compose(call_of(hospital, ctx, given))
+        if await _own_message(hospital, ctx, name) is None:
+            check_shown(ctx, composed_card(composed))
         await write(hospital, ctx, new=composed.new)
         return await _delivered(hospital, ctx, composed, given)
 
@@ -207,7 +212,9 @@ async def _message(call: Call) -> Composed:
     contact = contact_of(
         await require(call.hospital, reference, kind), str(call.args["channel"]), call.hospital.today
     )
-    return await _composed(call, contact, text, what="Message")
+    beside = await mentioned(call.hospital, reference, text) if kind == "Patient" else []
+    composed = await _composed(call, contact, text, what="Message")
+    return replace(composed, context=(*composed.context, *beside))
 
 
 async def _composed(

@@ -19,6 +19,7 @@ from condor_hms.catalogue.identity import identity
 from condor_hms.catalogue.medicine_list import current_orders
 from condor_hms.catalogue.problems import problem_rows
 from condor_hms.catalogue.results import lab_results
+from condor_hms.catalogue.shown import check_shown
 from condor_hms.catalogue.specs import code_arg, patient_arg
 from condor_hms.catalogue.summary import VITALS, latest_rows
 from condor_hms.catalogue.terms import LAB_TESTS
@@ -55,6 +56,7 @@ def reporting_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
         folder = _folder(hospital)
         who = identity(await require_patient(hospital, patient), hospital.today)
         page = await _page(hospital, who, template, ctx.principal.name)
+        check_shown(ctx, _card(folder, who, page, output))
         content = await asyncio.to_thread(render, page, output)
         digest = hashlib.sha256(content).hexdigest()
         name = f"{template}-{digest[:16]}.{output}"
@@ -71,13 +73,7 @@ def reporting_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     async def show(ctx: ToolContext, patient: str, template: str, output: str) -> CardEvidence:
         who = identity(await require_patient(hospital, patient), hospital.today)
         page = await _page(hospital, who, template, ctx.principal.name)
-        return CardEvidence(
-            subject=who,
-            summary=f"Generate the {page.title.lower()} as {FORMATS[output][0]}",
-            after={part.heading: list(part.lines) for part in page.parts},
-            alerts=alert_rows((), who),
-            context=({"label": "Kept in", "text": str(_folder(hospital))},),
-        )
+        return _card(_folder(hospital), who, page, output)
 
     return (
         tool(
@@ -102,6 +98,16 @@ def reporting_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             report=_report,
             preview=show,
         )(generate),
+    )
+
+
+def _card(folder: Path, who: Mapping[str, Any], page: Page, output: str) -> CardEvidence:
+    return CardEvidence(
+        subject=who,
+        summary=f"Generate the {page.title.lower()} as {FORMATS[output][0]}",
+        after={part.heading: list(part.lines) for part in page.parts},
+        alerts=alert_rows((), who),
+        context=({"label": "Kept in", "text": str(folder)},),
     )
 
 

