@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from condor import CardEvidence, ToolContext, ToolDescriptor
-from condor_hms.catalogue.evidence import alert_rows
+from condor import CardEvidence, ToolContext, ToolDescriptor, ToolError
+from condor_hms.catalogue.evidence import alert_rows, medication_record
 from condor_hms.catalogue.hospital import Hospital, require, require_patient
 from condor_hms.catalogue.identity import identity
+from condor_hms.catalogue.medicine_list import current_orders
+from condor_hms.catalogue.prescribing import alerts_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,10 +37,26 @@ def with_subjects(hospital: Hospital, tool: ToolDescriptor) -> ToolDescriptor:
             patient = await _patient_of(hospital, args.get(name))
             if patient:
                 who = identity(await require_patient(hospital, patient), hospital.today)
-                return CardEvidence(subject=who, alerts=alert_rows((), who))
+                return CardEvidence(subject=who, alerts=await _alerts(hospital, who, args.get("medication")))
         return CardEvidence()
 
     return replace(tool, subject_of=subject_of)
+
+
+async def _alerts(
+    hospital: Hospital, who: Mapping[str, Any], medication: object
+) -> tuple[dict[str, Any], ...]:
+    """What the record says against a medicine that is named, whatever its dose; and of the patient."""
+    if not isinstance(medication, str) or not medication.strip():
+        return alert_rows((), who)
+    patient = str(who["reference"])
+    try:
+        record = await medication_record(hospital, patient)
+        orders = await current_orders(hospital, patient)
+    except ToolError:
+        # The card of the call itself is not shown without them; a question is.
+        return alert_rows((), who)
+    return alert_rows(alerts_for(hospital, record, {"medication": medication}), who, orders)
 
 
 async def _patient_of(hospital: Hospital, reference: object) -> str:

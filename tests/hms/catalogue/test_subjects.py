@@ -78,9 +78,11 @@ async def test_one_who_has_died_is_an_alert_on_every_card(
 async def test_two_questions_of_the_clinic_name_two_patients(tmp_path: Path) -> None:
     """R04 and R07 in their own words: the first card of each says whom it is about."""
     async with open_ward(tmp_path) as ward:
-        for request, name in (("R04", "Kristin"), ("R07", "Tamika")):
+        for request, name, alert in (("R04", "Kristin", "critical"), ("R07", "Tamika", "")):
             run = await ward.ask(request)
             (card,) = run["suspensions"]
             assert card["reasonCode"] == "clarification"
             subject = card["evidence"]["subject"]
+            severities = [row["severity"] for row in card["evidence"].get("alerts", [])]
+            assert severities[:1] == ([alert] if alert else []), "before the dose is known"
             assert (subject["reference"], name in subject["name"]) == (card["toolInput"]["patient"], True)
