@@ -359,8 +359,14 @@ async def test_an_alert_that_appears_or_worsens_asks_again(tmp_path: Path, ledge
         assert (await desk.approve(card))["status"] == "succeeded"
 
 
-async def test_a_critical_alert_needs_a_reason_first(tmp_path: Path, ledger: Ledger) -> None:
-    """``override_reason`` becomes a missing argument: clarification, then approval of the whole."""
+@pytest.mark.parametrize("planned", [{}, {"override_reason": "the plan says so"}], ids=["none", "planned"])
+async def test_a_critical_alert_needs_a_reason_first(
+    tmp_path: Path, ledger: Ledger, planned: dict[str, str]
+) -> None:
+    """``override_reason`` becomes a missing argument: clarification, then approval of the whole.
+
+    A reason that stands in the plan is nobody's who saw the alert.
+    """
 
     async def preview(ctx: ToolContext, **_: Any) -> CardEvidence:
         return CardEvidence(
@@ -379,7 +385,7 @@ async def test_a_critical_alert_needs_a_reason_first(tmp_path: Path, ledger: Led
         return override_reason
 
     async with open_desk(tmp_path / "home", override) as desk:
-        run = await desk.run(call("w", "book.override", record="a"))
+        run = await desk.run(call("w", "book.override", record="a", **planned))
         question = await desk.card(run["runId"])
         assert (question["reasonCode"], question["message"]) == ("clarification", "Why anyway is missing")
         assert question["evidence"]["alerts"][0]["summary"] == "no"

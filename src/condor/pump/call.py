@@ -51,6 +51,7 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
         today=ports.toolbox.today,
         approval=given_approval(state, node),
         answered=_just_answered(state, node) if state.suspensions else frozenset(),
+        heard=_heard(state, node, edits) if state.suspensions else frozenset(),
         edits=edits,
         was_gated=bool(gates),
         was_high=any(row.status == "superseded" and _showed_high(row) for row in gates),
@@ -63,6 +64,15 @@ def _just_answered(state: RunState, node: Node) -> frozenset[str]:
     if last is None or last.status != "answered" or last.tool != node.tool:
         return frozenset()
     return frozenset(answer_body(state, last))
+
+
+def _heard(state: RunState, node: Node, edits: Sequence[CallEdit]) -> frozenset[str]:
+    """Every argument that a person gave this step, on a question about its tool or by an edit of a card."""
+    names = {name for edit in edits for name in edit.after}
+    for row in state.suspensions_of(node.step_id):
+        if row.tool == node.tool and row.status == "answered":
+            names.update(answer_body(state, row))
+    return frozenset(names)
 
 
 def _gates(state: RunState, node: Node) -> list[SuspensionRow]:

@@ -108,11 +108,13 @@ async def _prescribe(call: Call) -> Composed:
     rows = alert_rows(alerts_for(call.hospital, record, order), patient, orders)
     before = [order_text(row) for row in orders]
     words = _in_words(order)
+    critical = any(row["severity"] == "critical" for row in rows)
     resource = _resource(order)
+    if critical and order.get("override_reason"):
+        resource["note"] = [_overridden(order["override_reason"])]
     resource["authoredOn"] = record_time(call.hospital, call.ctx)
     resource["requester"] = await person(call.hospital, call.ctx.principal)
-    watched = await monitoring(call, patient, words, rows)
-    critical = any(row["severity"] == "critical" for row in rows)
+    watched = await monitoring(call, patient, words, rows) if critical else []
     return Composed(
         subject=patient,
         summary=words,
@@ -214,8 +216,6 @@ def _resource(order: Mapping[str, Any]) -> Resource:
         resource["dispenseRequest"] = supply
     if order.get("indication"):
         resource["reasonCode"] = [{"text": order["indication"]}]
-    if order.get("override_reason"):
-        resource["note"] = [_overridden(order["override_reason"])]
     return resource
 
 

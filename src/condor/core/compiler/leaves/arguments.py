@@ -53,18 +53,24 @@ def _shapes(tool: ToolDescriptor, today: datetime.date) -> Mapping[str, Mapping[
 
 
 def faulty_arguments(
-    tool: ToolDescriptor, args: Mapping[str, Json], today: datetime.date, also_required: tuple[str, ...] = ()
+    tool: ToolDescriptor,
+    args: Mapping[str, Json],
+    today: datetime.date,
+    also_required: tuple[str, ...] = (),
+    unsaid: frozenset[str] = frozenset(),
 ) -> tuple[tuple[ArgSpec, str], ...]:
     """The arguments to ask for, each with what is wrong with it.
 
     Args:
         also_required: optional arguments that the plan or the state of the record makes necessary.
+        unsaid: those of them that no person gave. A reason to pass over a critical alert is of somebody who
+            saw it; in a plan it was written before the record was looked at, by a program or a model as well.
     """
     faults: list[tuple[ArgSpec, str]] = []
     shapes = _shapes(tool, today)
     for spec in tool.args:
         value = args.get(spec.name)
-        if is_missing(value):
+        if is_missing(value) or spec.name in unsaid:
             if spec.name in also_required or spec.is_required_with(args):
                 faults.append((spec, "missing"))
             continue

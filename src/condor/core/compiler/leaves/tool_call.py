@@ -84,6 +84,8 @@ class ToolCallInput:
     approval: GivenApproval | None = None
     #: Names of what a person filled in, where that was the last thing that the step asked.
     answered: frozenset[str] = frozenset()
+    #: Names of every argument that a person gave this step, on a question or by an edit of a card.
+    heard: frozenset[str] = frozenset()
     #: Edits that people made of this call, oldest first; they are in ``args`` already.
     edits: tuple[CallEdit, ...] = ()
     #: A card has asked whether this step may make a call of this tool: from then on a person decides.
@@ -154,18 +156,16 @@ def _gated(given: ToolCallInput, call: PolicyCall, verdict: PolicyVerdict) -> Le
     evidence = given.evidence or CardEvidence()
     if evidence.requires:
         names = tuple(name for name in evidence.requires if isinstance(name, str))
-        faults = faulty_arguments(
-            given.tool, given.args, given.today, also_required=(*names, *given.unresolved)
-        )
+        asked, unsaid = (*names, *given.unresolved), frozenset(names) - given.heard
+        faults = faulty_arguments(given.tool, given.args, given.today, asked, unsaid)
         if faults:
             return ask_for_arguments(given, faults, evidence=evidence)
         beside = [item for item in evidence.requires if isinstance(item, InputField)]
-        unsaid = [item for item in beside if is_missing(given.answers.get(item.name))]
-        if unsaid:
-            said = "; ".join(f"{item.label or item.name} is missing" for item in unsaid)
-            return _clarification(given, unsaid, said, evidence)
-    contract = _contract(given, call, verdict, evidence.versions)
-    approval = given.approval
+        unanswered = [item for item in beside if is_missing(given.answers.get(item.name))]
+        if unanswered:
+            said = "; ".join(f"{item.label or item.name} is missing" for item in unanswered)
+            return _clarification(given, unanswered, said, evidence)
+    contract, approval = _contract(given, call, verdict, evidence.versions), given.approval
     if approval is None or not approval.answer.approved:
         return Suspend(request=_approval_request(given, call, verdict, contract, evidence))
     if approval.contract_hash != contract:
