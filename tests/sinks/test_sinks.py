@@ -19,6 +19,7 @@ from condor import Condor, PolicyClass, ToolContext, tool
 from condor.config import Settings, read_settings
 from condor.core.errors import RefusedInput
 from condor.ports.sinks import SinkAway
+from condor.runtime import delivering
 from condor.runtime.delivering import Delivery, position_file
 from condor.sinks import sinks_of
 from condor.sinks.lines import JsonLines
@@ -193,7 +194,7 @@ async def test_a_webhook_gets_signed_rows(tmp_path: Path) -> None:
     with listening() as listener:
         key, lines_at = SecretStr("s3cret"), tmp_path / "audit.jsonl"
         settings = Settings(sink_url=listener.url, sink_key=key, sink_file=str(lines_at))
-        async with Condor(tools=[set_stock], home=tmp_path, settings=settings, tend=False) as condor:
+        async with Condor(tools=[set_stock], home=tmp_path, tend=False) as condor:
             await _runs(condor, 1)
             await _look(condor, Delivery(sinks_of(settings), tmp_path, condor.store, condor.counts))
             rows = await _all(condor)
@@ -231,8 +232,25 @@ async def test_a_proxy_of_the_environment_is_not_asked(monkeypatch: pytest.Monke
         assert (len(listener.got), proxy.got) == (1, [])
 
 
-async def test_a_sink_that_hangs_holds_nothing(tmp_path: Path) -> None:
+async def test_who_lives_shortly_sends_what_it_added(tmp_path: Path) -> None:
+    """A command after the other: each sends its own rows before it ends, notes it, and sends none twice."""
+    with listening() as listener:
+        settings = Settings(sink_url=listener.url)
+        for _ in range(3):
+            async with Condor(tools=[set_stock], home=tmp_path, settings=settings, tend=False) as condor:
+                (run,) = await _runs(condor, 1)
+                rows = await _all(condor)
+            sent = [
+                (row["runId"], row["seq"]) for _, body in listener.got for row in json.loads(body)["rows"]
+            ]
+            assert run in {run_id for run_id, _ in sent}
+            assert sorted(sent) == sorted(rows)
+        assert json.loads(position_file(tmp_path, "webhook").read_text())["seal"] > 0
+
+
+async def test_a_sink_that_hangs_holds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A run goes on and ends, and the process closes, while a sink does not answer."""
+    monkeypatch.setattr(delivering, "DELIVER_EVERY_S", 0.02)
     with listening(hangs_s=4.0) as listener:
         settings = Settings(sink_url=listener.url)
         begun = time.monotonic()
@@ -243,7 +261,8 @@ async def test_a_sink_that_hangs_holds_nothing(tmp_path: Path) -> None:
                     break
                 await asyncio.sleep(0.02)
             await _runs(condor, 3)
-        assert time.monotonic() - begun < 3.5
+        assert listener.got
+        assert time.monotonic() - begun < delivering.LAST_LOOK_S + 1.5
 
 
 @pytest.mark.parametrize(

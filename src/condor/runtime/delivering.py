@@ -9,6 +9,7 @@ Law 3: each sink has its own position; one that is away keeps no other waiting, 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import os
@@ -34,6 +35,8 @@ _log = logging.getLogger(__name__)
 
 #: Seconds between two looks for rows that are not delivered.
 DELIVER_EVERY_S: Final = 5.0
+#: Seconds for the look that a process takes before it ends.
+LAST_LOOK_S: Final = 2.0
 #: Longest pause of a sink that is away, in looks.
 _PAUSE_LOOKS_MAX: Final = 60
 #: Rows of one batch: some 400 KB.
@@ -139,20 +142,36 @@ class Delivery:
 
 
 async def deliver(delivery: Delivery, seal: Callable[[], Awaitable[object]]) -> NoReturn:
-    """Seal and send, until cancelled.
+    """Seal and send, until cancelled; then once more, within ``LAST_LOOK_S``.
+
+    A command lives shorter than the time between two looks: without its last one a home that only commands
+    use would send nothing of their runs.
 
     Args:
         seal: seals what is not sealed, so that it can be sent.
     """
-    while True:
-        try:
-            await seal()
-            await delivery.look()
-        except StoreUnavailable:
-            _log.warning("the store cannot be read; sinks wait")
-        except Exception:  # noqa: BLE001 - a fault of ours costs no later look
-            _log.exception("the audit could not be delivered")
-        await asyncio.sleep(DELIVER_EVERY_S)
+    looking = asyncio.ensure_future(_look(delivery, seal))
+    try:
+        while True:
+            # Not broken off: what a sink has taken and nobody noted is sent again.
+            await asyncio.shield(looking)
+            await asyncio.sleep(DELIVER_EVERY_S)
+            looking = asyncio.ensure_future(_look(delivery, seal))
+    finally:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LAST_LOOK_S):
+                await looking
+                await _look(delivery, seal)
+
+
+async def _look(delivery: Delivery, seal: Callable[[], Awaitable[object]]) -> None:
+    try:
+        await seal()
+        await delivery.look()
+    except StoreUnavailable:
+        _log.warning("the store cannot be read; sinks wait")
+    except Exception:  # noqa: BLE001 - a fault of ours costs no later look
+        _log.exception("the audit could not be delivered")
 
 
 __all__ = ["DELIVER_EVERY_S", "Delivery", "SinkPosition", "deliver", "position_file", "read_position"]
