@@ -48,15 +48,20 @@ describe("the builder", () => {
     await page.locator(".revisions", { hasText: "its tier is high" }).waitFor();
     await checkAccessible(page, "the builder");
 
-    const asks = await alone();
-    assert.equal(asks.status, "suspended");
-    assert.equal(openCard(asks).policy.ruleId, "mutate.high-tier-always-approval");
-    await okafor.page.goto(`${base}/inbox/${openCard(asks).suspendId}`);
+    const waits = await alone();
+    assert.equal(waits.status, "suspended");
+    assert.equal(openCard(waits).policy.ruleId, "mutate.high-tier-always-approval");
+    await okafor.page.goto(`${base}/inbox/${openCard(waits).suspendId}`);
     await okafor.page.locator("article.card.open", { hasText: "high tier" }).waitFor();
     // Who may approve what shows it as it holds.
     const row = page.locator(".approvers tr", { hasText: DRAFT });
     assert.match(await row.innerText(), /always/);
     assert.equal(await row.locator(".chip.good").count(), 2, "doctors and nurses approve");
+    // What takes something away asks, whatever tier it declares: the server's verdict, not the tier's.
+    const asks = async (tool) => (await page.locator(".approvers tr", { hasText: tool }).locator("td").first().innerText()).trim();
+    assert.equal(await asks("order.cancel"), "always");
+    assert.equal(await asks("note.update"), "always for some of what it does");
+    assert.equal(await asks("order.lab.create"), "unless autonomous");
   });
 
   test("a kernel that is gone from the database shuts its tool, until it is laid anew", async () => {

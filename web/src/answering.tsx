@@ -9,7 +9,7 @@ import { keepDraft, useDraft } from "./drafts";
 import { Edit } from "./edit";
 import { SchemaForm } from "./form";
 import { Section, Seen } from "./parts";
-import { cardQuery, queryClient, reread } from "./queries";
+import { cardQuery, DECIDES_NOTHING, queryClient, reread } from "./queries";
 import { visible, visibleWord } from "./visible";
 import { words } from "./words";
 import type { Card, JsonObject } from "./wire";
@@ -208,8 +208,8 @@ function useExpired(card: Card): boolean {
 }
 
 export function whoMayAnswer(card: Card): string {
-  const roles = (card.answerRoles ?? []).map(visibleWord);
-  const either = roles.length === 0 ? said.anybody : new Intl.ListFormat("en", { type: "disjunction" }).format(roles);
+  const roles = (card.answerRoles ?? []).filter((role) => !DECIDES_NOTHING.has(role)).map(visibleWord);
+  const either = roles.length === 0 ? ((card.answerRoles ?? []).length === 0 ? said.anybody : said.nobody) : new Intl.ListFormat("en", { type: "disjunction" }).format(roles);
   const requester = visible(card.requesterDisplay ?? card.requester ?? "");
   if (card.requesterExcluded === true) return either + said.but(requester);
   if (roles.length > 0 && card.requesterMayAnswer === true) return either + said.orRequester(requester);

@@ -5,22 +5,18 @@ import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { areaOf } from "./kernels";
 import { Chip, Fault, Section, Seen, Table, Waiting } from "./parts";
-import { rulesQuery, toolsQuery } from "./queries";
+import { DECIDES_NOTHING, toolsQuery } from "./queries";
 import { visibleWord } from "./visible";
 import { words } from "./words";
-import type { Rule, Tool } from "./wire";
+import type { Tool } from "./wire";
 
 const said = words.builder;
-/** Roles that answer no card, whatever a tool names. */
-const DECIDES_NOTHING: ReadonlySet<string> = new Set(["admin", "auditor"]);
 
 export function Approvers() {
   const tools = useQuery(toolsQuery);
-  const rules = useQuery(rulesQuery);
   const [area, setArea] = useState("");
-  if (tools.isPending || rules.isPending) return <Waiting />;
+  if (tools.isPending) return <Waiting />;
   if (tools.isError) return <Fault fault={tools.error} retry={() => void tools.refetch()} />;
-  if (rules.isError) return <Fault fault={rules.error} retry={() => void rules.refetch()} />;
   const writes = tools.data.filter((tool) => tool.policyClass !== "read");
   const roles = [...new Set(writes.flatMap((tool) => [...tool.roles, ...tool.approverRoles]))].sort();
   const areas = [...new Set(writes.map(areaOf))].sort();
@@ -38,19 +34,13 @@ export function Approvers() {
           key: tool.name,
           cells: [
             <Named key="tool" tool={tool} />,
-            asksAlways(tool, rules.data) ? said.always : said.supervised,
+            said.asked[tool.asks] ?? visibleWord(tool.asks),
             ...roles.map((role) => markOf(tool, role)),
           ],
         }))}
       />
     </Section>
   );
-}
-
-/** Whether no rule of the matrix lets a plain call of this tool run by itself. */
-function asksAlways(tool: Tool, rules: Rule[]): boolean {
-  const tier = tool.hitlTier ?? "high";
-  return !rules.some((rule) => rule.decision === "allow" && rule.policyClass === tool.policyClass && (rule.effectiveTier ?? tier) === tier);
 }
 
 function Named({ tool }: { tool: Tool }) {

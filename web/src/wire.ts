@@ -302,6 +302,8 @@ export interface Tool {
   policyClass: string;
   hitlTier: string | null;
   ops: string[];
+  /** When a call that its arguments do not raise asks a person. Not told of a tool as it is declared. */
+  asks: "never" | "supervised" | "by-op" | "always";
   roles: string[];
   approverRoles: string[];
   requesterExcluded: boolean;

@@ -5,7 +5,7 @@ Law: nothing is run, stored or read from a record; an explanation is the policy'
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from condor.core.errors import RefusedInput
 from condor.core.plan.reference import shown_token
@@ -17,6 +17,7 @@ from condor.core.policy import (
     policy_call,
     resolve_policy_class,
 )
+from condor.core.run import DECIDES_NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,6 +113,7 @@ def explain_call(
         )
     call = policy_call(tool, args, registered=registered)
     verdict = evaluate_tool_policy(call, PolicyContext(autonomy=autonomy))
+    approvers = tool.approver_roles or tool.roles
     missing = [spec.name for spec in tool.args if spec.is_required_with(args) and args.get(spec.name) is None]
     return {
         "tool": tool.name,
@@ -125,19 +127,47 @@ def explain_call(
         "promotions": list(verdict.promotions),
         "why": rule_reason(verdict.rule_id),
         "roles": sorted(tool.roles),
-        "approverRoles": [] if verdict.allowed else sorted(tool.approver_roles or tool.roles),
+        "approverRoles": [] if verdict.allowed else sorted(approvers - DECIDES_NOTHING),
         "missing": list(missing),
     }
+
+
+class Explains(Protocol):
+    """The policy's verdict on a call, as ``explain_call`` tells it."""
+
+    def __call__(self, tool: str, args: Mapping[str, Json], *, autonomy: str) -> Mapping[str, Json]:
+        """Of a tool by its name."""
+        ...
+
+
+def when_asked(tool: ToolDescriptor, explain: Explains) -> str:
+    """When a call that its arguments do not raise asks a person.
+
+    Returns:
+        ``never``, ``supervised`` (unless autonomous), ``by-op`` (always for some ops) or ``always``.
+    """
+
+    def asked(autonomy: Autonomy) -> set[bool]:
+        verdicts = (explain(tool.name, args, autonomy=autonomy) for args in _plain_calls(tool))
+        return {verdict["decision"] != "allow" for verdict in verdicts}
+
+    alone = asked(Autonomy.AUTONOMOUS)
+    if True in alone:
+        return "by-op" if False in alone else "always"
+    return "supervised" if True in asked(Autonomy.GUARDED) else "never"
+
+
+def _plain_calls(tool: ToolDescriptor) -> list[dict[str, Json]]:
+    """A call of each op, with nothing but the op."""
+    return [{tool.op_arg: op} for op in sorted(tool.ops)] if tool.op_arg is not None else [{}]
 
 
 def explain_change(
     now: ToolDescriptor, then: ToolDescriptor, *, registered: object = None
 ) -> list[dict[str, Json]]:
     """The verdict on a call of each op under each autonomy, of a tool as it is and as it would be."""
-    arg = now.op_arg
-    calls: list[dict[str, Json]] = [{arg: op} for op in sorted(now.ops)] if arg is not None else [{}]
     found: list[dict[str, Json]] = []
-    for args in calls:
+    for args in _plain_calls(now):
         for autonomy in Autonomy:
             one, other = (
                 explain_call(tool, args, autonomy=autonomy, registered=registered) for tool in (now, then)
@@ -154,4 +184,5 @@ __all__ = [
     "policy_matrix",
     "rule_reason",
     "tool_json",
+    "when_asked",
 ]

@@ -10,7 +10,7 @@ from condor.server.answers import answers, body_of, json_answer
 from condor.server.edge import Here, SignedIn
 from condor.server.reading import read_model
 from condor.server.shapes import ExplainBody
-from condor.tools.explain import policy_matrix, tool_json
+from condor.tools.explain import policy_matrix, tool_json, when_asked
 
 router = APIRouter(tags=["policy"])
 
@@ -42,9 +42,10 @@ async def explain(request: Request, here: Here, caller: SignedIn) -> Response:
 
 @router.get("/tools", summary="List the tools", responses=answers(200, "By name", list[dict[str, Any]]))
 async def list_tools(here: Here, caller: SignedIn) -> Response:
-    """Class, tier, ops, who may call and approve, what each takes."""
+    """Class, tier, ops, when a person is asked, who may call and approve, what each takes."""
     caller.need("policy:read")
-    return json_answer([tool_json(tool) for tool in sorted(here.condor.tools, key=lambda tool: tool.name)])
+    tools = sorted(here.condor.tools, key=lambda tool: tool.name)
+    return json_answer([{**tool_json(tool), "asks": when_asked(tool, here.condor.explain)} for tool in tools])
 
 
 __all__ = ["router"]
