@@ -36,6 +36,8 @@ def step_of(entry: dict[str, Any]) -> StepEvidence:
         noun=entry.get("noun", entry["tool"]),
         entities=(entity,) if isinstance(entity, str) else tuple(entity),
         effectful=entry.get("class", "mutate") != "read",
+        sentence=entry.get("sentence", ""),
+        reported="sentence" in entry,
         **_STANDS_AS[entry["status"]],
     )
 

@@ -44,13 +44,13 @@ def _answered(text: str, evidence: ClaimEvidence) -> set[str]:
 
 
 def test_the_corpus_is_as_large_as_promised() -> None:
-    """At least 300 texts, of which at least a third are by somebody who had not seen the rules."""
+    """At least 300 texts, of which three in ten are by somebody who had not seen the rules."""
     every, outside = (
         sum(len(group["letBe"]) + sum(map(len, group["corrected"].values())) for group in some)
         for some in (groups(), groups("outside_author.json"))
     )
     assert every >= 300
-    assert outside >= every / 3
+    assert outside >= 0.3 * every
 
 
 def test_claims_that_the_evidence_contradicts_are_corrected() -> None:
@@ -154,6 +154,59 @@ def test_a_claim_about_another_entity_is_not_borne() -> None:
     assert _answered("I sent the message to Bo Ek.", anna) == {"*"}
     assert _answered("I sent the message to MRN-20417.", anna) == set()
     assert _answered("I sent the message to MRN-20418.", anna) == {"*"}
+
+
+_RX = {
+    "id": "s",
+    "tool": "medication.prescribe",
+    "op": "create",
+    "noun": "the prescription",
+    "status": "succeeded",
+    "entity": ["Melissa Smith", "Patient/12", "nitrofurantoin 100 mg"],
+}
+
+
+@pytest.mark.parametrize(
+    ("same", "other"),
+    [
+        ("The prescription for Patient/12 was created.", "The prescription for Patient/13 was created."),
+        ("The prescription for Ms. M. Smith was created.", "The prescription for Ann Smyth was created."),
+        ("MELISSA SMITH's prescription was created.", "Ann Berg's prescription was created."),
+        ("Nitrofurantoin 100 mg was prescribed.", "Nitrofurantoin 50 mg was prescribed."),
+        ("I prescribed nitrofurantoin instead of warfarin.", "I prescribed warfarin."),
+        ("It was prescribed for her Chronic Cystitis.", "It was prescribed for Carla Cysto."),
+    ],
+)
+def test_names_are_compared_with_names_of_their_kind(same: str, other: str) -> None:
+    """A reference, a person, a dose or a drug that the entry does not have is another."""
+    assert _answered(same, evidence_of([_RX])) == set()
+    assert _answered(other, evidence_of([_RX])) == {"*"}
+
+
+@pytest.mark.parametrize(
+    ("text", "answered"),
+    [
+        ("Her warfarin was stopped.", True),
+        ("Her warfarin was stopped in 2022.", False),
+        ("Her warfarin had been stopped.", False),
+        ("Her warfarin was stopped by Dr. Rao.", False),
+        ("The list names warfarin, which was stopped.", False),
+        ("Her warfarin was originally stopped.", False),
+    ],
+)
+def test_a_plain_past_that_nothing_sets_at_another_time_is_of_this_run(text: str, answered: bool) -> None:
+    """In a run that only looked for the patient, it was made up."""
+    find = {"id": "f", "tool": "patient.search", "class": "read", "status": "succeeded"}
+    assert bool(_answered(text, evidence_of([find]))) is answered
+
+
+@pytest.mark.parametrize("said", [{}, {"sentence": "1 medication. Warfarin: stopped."}])
+def test_what_a_read_may_have_told_is_not_made_up(said: dict[str, str]) -> None:
+    """A read about that sort of thing, whose sentence tells it or does not say what it showed."""
+    meds = {"id": "m", "tool": "medication.list", "class": "read", "status": "succeeded"}
+    assert _answered("Her warfarin was stopped.", evidence_of([{**meds, **said}])) == set()
+    other = {**meds, "sentence": "1 medication: lisinopril."}
+    assert _answered("Her warfarin was stopped.", evidence_of([other])) == {"*"}
 
 
 def test_an_article_is_no_preposition() -> None:

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 #: Words of a "no, …" that stands before a statement.
 _INTERJECTION_WORDS = 2
+#: "No problems: …" denies nothing of what follows.
+_TROUBLE = frozenset(
+    ("problem", "problems", "issue", "issues", "error", "errors", "worries", "trouble", "complications")
+)
+_OPENERS_END = frozenset((",", ":", "--"))
 _SEPARATORS = frozenset((",", ":", "and", "und", "et"))
 _MAY_CUT = _SEPARATORS | grammar.BREAKS | frozenset(("--", "(", ")", "/"))
 _VERBS = grammar.BE | grammar.HAVE | grammar.MODALS
@@ -60,6 +65,10 @@ def _cut(words: Sequence[str], start: int, at: int, starts: set[int]) -> bool | 
     )
     if word in grammar.BREAKS:
         return None if word == "but" and left and left[-1] in grammar.ALL_BUT else not begins
+    if word == "/" and any(map(str.isdigit, "".join(words[at + 1 : at + 2]))):
+        return None  # "Patient/12" is one name
+    if word in _OPENERS_END and tuple(left[:1]) == ("no",) and len(left) == _INTERJECTION_WORDS:
+        return False if left[1] in _TROUBLE else None
     if word in ("--", "(", ")", "/"):
         return False if _has(starts, start, at) or not _OPENS.isdisjoint(left) else None
     if word == "," and words[-1] == "?" and words[after : after + 1] and words[after] in grammar.ASKS:

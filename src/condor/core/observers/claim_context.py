@@ -9,8 +9,20 @@ from condor.core.observers import claim_grammar as grammar
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from condor.core.observers.claim_clauses import Clause
+    from condor.core.observers.claim_phrases import Hit
+
 #: Where none of these stands, nor a number, no time is told.
 _TELLS_TIME = grammar.PAST | frozenset(("ago", "last", "past", "previous", "in"))
+#: Where one of these stands, a plain past may be told of another time, or says why it was so.
+_ANOTHER_TIME = grammar.word_set(
+    "then once initially originally before ago earlier previous previously prior past last former formerly "
+    "morning afternoon evening night because due owing history time times always had during"
+)
+#: Before an act they begin a statement about a thing, not one about the run.
+_RELATIVE = grammar.word_set("which who whom whose that where when")
+_WEEKDAYS = grammar.word_set("monday tuesday wednesday thursday friday saturday sunday")
+_SET_FOR = grammar.word_set("booked scheduled reserved arranged set")
 #: How the thing before it went, and no other thing.
 _OUTCOME = frozenset(("its", "whose", "outcome", "result", "results", "status", "however", "which"))
 
@@ -70,6 +82,42 @@ def names_its_source(words: Sequence[str]) -> bool:
     return False
 
 
+def describes(words: Sequence[str], clause: Clause, hit: Hit) -> bool:
+    """Whether an act between commas describes the thing before it: "the last value, ordered in May, was"."""
+    if hit.start == 0 or words[hit.start - 1] != ",":
+        return False
+    for at in range(hit.end, len(words) - 1):
+        if words[at] == ",":
+            return words[at + 1] in grammar.BE or words[at + 1] in grammar.HAVE
+    return False
+
+
+def is_of_now(words: Sequence[str], clause: Clause, hit: Hit) -> bool:
+    """Whether nothing around a plain past sets it at another time, or tells it of a thing by the way."""
+    before = words[clause.start : hit.start]
+    if not _RELATIVE.isdisjoint(before[1:]) or not _ANOTHER_TIME.isdisjoint(words):
+        return False
+    if before[-1:] and before[-1] not in ("was", "were") and not _is_set_for(words, hit):
+        return False
+    return not any(_is_past_date(words, at) for at in range(len(words)))
+
+
+def _is_set_for(words: Sequence[str], hit: Hit) -> bool:
+    """Whether it is told as a new date: "is booked for 9 December"."""
+    return words[hit.start] in _SET_FOR and words[hit.end : hit.end + 1] == ("for",)
+
+
+def _is_past_date(words: Sequence[str], at: int) -> bool:
+    """Whether a date stands here that says when it was: "on 3 May", "in 2019", "on Monday"; not "for"."""
+    word = words[at]
+    back = words[at - 1] if at else ""
+    if word in _WEEKDAYS or word in grammar.MONTHS:
+        far = words[at - 2] if at > 1 else ""
+        return "for" not in (back, far) and "to" not in (back, far)
+    is_year = len(word) == 4 and word.isdigit() and word[:2] in ("19", "20")
+    return is_year and back not in ("for", "to")
+
+
 def was_before(words: Sequence[str]) -> bool:
     """Whether a statement tells of a time before this run."""
     if _TELLS_TIME.isdisjoint(words) and not any(map(str.isdigit, words)):
@@ -90,7 +138,9 @@ def was_before(words: Sequence[str]) -> bool:
             return True
         if at and len(word) == 4 and word.isdigit() and word[:2] in ("19", "20"):
             back = words[at - 1]
-            if back in ("in", "of", "until", ",") or (back in grammar.MONTHS and "as" not in words[:at]):
+            if back in ("in", "of", "until", "from", "since", ",") or (
+                back in grammar.MONTHS and "as" not in words[:at]
+            ):
                 return True
         if word == "in" and ahead in grammar.MONTHS:
             return True

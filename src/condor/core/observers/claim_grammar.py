@@ -3,86 +3,87 @@
 from __future__ import annotations
 
 
-def _set(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """Words that stand in one text, as a set."""
     return frozenset(text.split())
 
 
 #: Before what was done: it was not, or not all of it.
-NEGATIONS = _set(
+NEGATIONS = word_set(
     "not never no none nothing nobody neither nor without cannot 't unable fail failed fails refused "
     "rejected denied almost nearly partly partially half barely hardly unsuccessfully instead nicht kein "
     "keine keinen nie niemals weder pas jamais aucun aucune sans ohne fast presque except"
 )
 #: "not only sent": no negation.
-NOT_ONLY = _set("only just merely nur seulement")
+NOT_ONLY = word_set("only just merely nur seulement")
 #: Before what was done: a condition, or a time that has not come.
-CONDITIONS = _set(
+CONDITIONS = word_set(
     "if unless whether once until till before provided assuming when whenever falls wenn sobald bevor si "
     "avant quand whichever whatever whoever lest soon"
 )
 #: "Once daily" is how often, not a condition.
-RATES = _set("daily a per every weekly monthly nightly each")
+RATES = word_set("daily a per every weekly monthly nightly each")
 #: "The only step that ran": the others did not.
-PARTS = _set("thing things step steps one ones part action actions task tasks change")
+PARTS = word_set("thing things step steps one ones part action actions task tasks change")
 #: After "after" they tell of a time that has not come.
-PRESENT = _set("is are has have gets get 's 're")
+PRESENT = word_set("is are has have gets get 's 're")
 #: Somebody else said it: it is told, not claimed.
-SPEECH = _set(
+SPEECH = word_set(
     "wrote writes report reports reported states stated notes noted mentions mentioned thinks thought "
     "believes believed indicates remembers told tells assumes assumed insists hopes"
 )
 #: It is as it was.
-REMAINS = _set(
+REMAINS = word_set(
     "still stays stay remains remain remaining unchanged continues continue stands yet as-is keeps kept "
     "already"
 )
 #: After "no longer": nothing was done.
-NOT_NEEDED = _set(
+NOT_NEEDED = word_set(
     "possible need needs needed necessary required wanted wants available allowed able relevant applicable "
     "applies makes works responds responding"
 )
 #: After "no": nobody heard how it went.
-WORD_OF_IT = _set("confirmation response reply receipt acknowledgement acknowledgment feedback")
+WORD_OF_IT = word_set("confirmation response reply receipt acknowledgement acknowledgment feedback")
 #: Conditions that bind the rest of their sentence too.
-BINDING = _set("if unless provided assuming falls wenn si should")
+BINDING = word_set("if unless provided assuming falls wenn si should")
 #: Before what was done: it may be, shall be, or is to be.
-MODALS = _set(
+MODALS = word_set(
     "will 'll would could should might may can must shall gonna 'd being be get werden sera seront pourrait "
     "konnte sollte soll kann wird'"
 )
 #: Before what was done: it was asked for, looked into or supposed, not done.
-HEDGES = _set(
+HEDGES = word_set(
     "please ensure asked requested wanted want wants need needs needed expected supposed unclear unknown "
     "unsure uncertain allegedly possibly perhaps maybe claims claimed says said according hoped planned "
     "waiting pending tried attempted imagine suppose example bitte vielleicht peut attempt try trying "
     "would-be wish wishes waits awaits remains request requests"
 )
 #: Anywhere in the sentence: its outcome is not claimed.
-OPEN = _set("unknown unclear unsure uncertain unverified unconfirmed")
+OPEN = word_set("unknown unclear unsure uncertain unverified unconfirmed")
 #: They begin a statement of their own: "I can confirm that …".
-STATES = _set(
+STATES = word_set(
     "confirm report say tell assure verify announce hear see note find glad happy pleased know confirms"
 )
 #: What comes after one of these is left out of "everything".
-EXCEPTIONS = _set("except excluding besides ausser sauf but")
+EXCEPTIONS = word_set("except excluding besides ausser sauf but")
 
-FIRST = _set("i we ich wir je nous assistant system agent condor")
-SECOND_THIRD = _set(
+FIRST = word_set("i we ich wir je nous assistant system agent condor")
+SECOND_THIRD = word_set(
     "you he she they who whoever somebody someone anybody anyone sie er ihr il elle ils elles vous"
 )
-BE = _set(
+BE = word_set(
     "is are was were isn aren wasn weren been 's 're wurde wurden worden ist sind war waren est sont ete "
     "gets got"
 )
-HAVE = _set("have has had haven hasn hadn 've hat habe haben a ai ont avons")
-DETERMINERS = _set(
+HAVE = word_set("have has had haven hasn hadn 've hat habe haben a ai ont avons")
+DETERMINERS = word_set(
     "the a an her his their your my our its this that these those any some all both each every two three "
     "four five several many more der die das ein eine einen le la les un une des"
 )
-OBJECT_PRONOUNS = _set("it them him me us everything everyone everybody")
+OBJECT_PRONOUNS = word_set("it them him me us everything everyone everybody")
 #: A clause can begin with these after a comma or an "and".
-SUBJECT_STARTS = DETERMINERS | FIRST | _set("it there he she they you everything nothing")
-ADVERBS = _set(
+SUBJECT_STARTS = DETERMINERS | FIRST | word_set("it there he she they you everything nothing")
+ADVERBS = word_set(
     "now also just already successfully then finally indeed since both all duly safely further "
     "additionally moreover too today hereby meanwhile next first second lastly thus therefore so and well "
     "done ok okay yes sure great perfect completely fully properly correctly immediately automatically "
@@ -91,15 +92,15 @@ ADVERBS = _set(
     "only"
 )
 #: They set a clause of its own apart.
-BREAKS = _set("but however though although whereas while because aber mais obwohl wahrend doch")
-PREPOSITIONS = _set(
+BREAKS = word_set("but however though although whereas while because aber mais obwohl wahrend doch")
+PREPOSITIONS = word_set(
     "to for by at on in from with of into via as after before under through without within about over out "
     "off per using an am bei fur mit von nach pour par chez"
 )
 #: After a verb: what it was done to does not follow ("an" is an article too).
 NO_OBJECT = PREPOSITIONS - DETERMINERS
 #: Roles and others that are not this run.
-OTHERS = _set(
+OTHERS = word_set(
     "doctor dr mr mrs ms nurse pharmacist pharmacy patient ward lab laboratory clinic hospital gp family "
     "mother father sister brother wife husband daughter son receptionist desk surgeon specialist "
     "consultant team staff colleague physician provider customer client user operator admin manager "
@@ -108,19 +109,19 @@ OTHERS = _set(
     "vendor partner guardian caregiver relatives"
 )
 #: "by email", "by Friday": no person.
-NO_PERSON = _set(
+NO_PERSON = word_set(
     "email mail phone sms text post fax letter default mistake noon midnight monday tuesday wednesday "
     "thursday friday saturday sunday tomorrow today me us condor assistant system then now hand error "
     "accident means using half"
 )
-MONTHS = _set(
+MONTHS = word_set(
     "january february march april may june july august september october november december jan feb mar "
     "apr jun jul aug sep sept oct nov dec"
 )
 #: A time before this run.
-PAST = _set("previously yesterday formerly historically earlier originally since gestern hier")
+PAST = word_set("previously yesterday formerly historically earlier originally since gestern hier")
 LAST_WHAT = (
-    _set(
+    word_set(
         "week month year night time spring summer autumn winter visit admission monday tuesday wednesday "
         "thursday friday saturday sunday quarter stay appointment"
     )
@@ -128,7 +129,7 @@ LAST_WHAT = (
 )
 #: Words of a sentence that speaks of the whole run.
 GENERIC = (
-    _set(
+    word_set(
         "everything all it that this both steps step tasks task actions action changes change requests "
         "request things thing work job set done is are was were have has been had 's 've 're your the of "
         "them three two four five you for asked i we my our verified went through as planned expected "
@@ -139,38 +140,38 @@ GENERIC = (
     | ADVERBS
 )
 #: "But" after one of these leaves out: "everything but the task".
-ALL_BUT = _set("all everything everyone everybody anything nothing none each every")
+ALL_BUT = word_set("all everything everyone everybody anything nothing none each every")
 #: More than one is meant.
-ALL = _set("all both everyone everybody each every alle beide tous toutes")
+ALL = word_set("all both everyone everybody each every alle beide tous toutes")
 #: They begin a question.
-ASKS = _set(
+ASKS = word_set(
     "was were is are did do does has have had should shall can could would will may who what when where "
     "which why how whether if any wurde wurden ist sind hat kann soll est avez faut"
 )
 #: It is told what happens as a rule.
-HABITS = _set(
+HABITS = word_set(
     "often usually normally generally typically commonly sometimes always frequently regularly rarely seldom"
 )
 #: "In the report: …" reads it out.
-SHOWS = _set("show shows says states mentions notes lists reads tells contains documents")
-SOURCES = _set(
+SHOWS = word_set("show shows says states mentions notes lists reads tells contains documents")
+SOURCES = word_set(
     "report record records chart log history note notes file files list inbox archive statistics table sheet "
     "flowsheet letter changelog mar"
 )
 #: They are done to persons.
-TO_PERSONS = _set(
+TO_PERSONS = word_set(
     "notified informed invited reminded alerted contacted told briefed called texted emailed paged messaged "
     "admitted discharged transferred referred vaccinated"
 )
-UNITS = _set("mg ml mcg g kg eur usd h am pm mmol l min s x percent units iu mmhg bpm")
+UNITS = word_set("mg ml mcg g kg eur usd h am pm mmol l min s x percent units iu mmhg bpm")
 #: Before "ago": longer than this run.
-LONG_AGO = _set("day days week weeks month months year years decade decades")
+LONG_AGO = word_set("day days week weeks month months year years decade decades")
 #: They need nobody who does it: "the run ended", "her pain increased".
-INTRANSITIVE = _set(
+INTRANSITIVE = word_set(
     "ended stopped started moved increased decreased ran resumed closed opened changed cleared continued "
     "ceased finished improved launched switched dropped settled resolved"
 )
 #: Not all of them.
-SOME = _set("one two three four five some most few half part")
+SOME = word_set("one two three four five some most few half part")
 #: What is said of a thing that was not done.
-UNDONE = _set("declined pending open waiting missing left due refused rejected denied expired")
+UNDONE = word_set("declined pending open waiting missing left due refused rejected denied expired")

@@ -15,11 +15,11 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from condor.core.observers import claim_grammar as grammar
-from condor.core.observers.claim_grammar import MONTHS, OTHERS
+from condor.core.observers.claim_elsewhere import is_elsewhere
+from condor.core.observers.claim_invented import is_made_up, speaks_of_changes
 from condor.core.observers.claim_known import (
     OBJECTS_OF,
     Known,
-    is_id,
     kinds_of,
     known_of,
     objects_of,
@@ -118,6 +118,8 @@ class _Guard:
         if self._author is not None and not self._may_be_false(claim, self._author):
             return
         if claim.whole:
+            if speaks_of_changes(claim) and not self._effects():
+                self._unplanned(claim)
             self._contradict(claim, [known for known in self._effects() if not known.succeeded])
             return
         match _bears(claim):
@@ -142,11 +144,7 @@ class _Guard:
 
     def _effect(self, claim: Claim) -> None:
         kinds = self._kinds(claim) if _bears(claim) == "any" else frozenset()
-        if _bears(claim) == "any" and not (kinds or self._objects(claim) or self._mentions(claim)):
-            return
-        if not kinds and self._is_of_a_read(claim):
-            return
-        if claim.rules[0].stands and not any(self._names_it(claim, known) for known in self._effects()):
+        if self._is_of_no_effect(claim, kinds):
             return
         if claim.strong and _bears(claim) == "effect" and self._is_foreign(claim):
             self._unplanned(claim)
@@ -154,9 +152,12 @@ class _Guard:
         candidates = self._about(claim, kinds)
         unborne = self._unborne(claim, candidates)
         if unborne is None:
-            self._told |= self._told_of(claim, candidates)
+            if not self._is_elsewhere(claim, candidates):
+                self._told |= self._told_of(claim, candidates)
+            elif claim.strong or self._is_made_up(claim):
+                self._unplanned(claim)
             return
-        if not unborne and not candidates and claim.strong:
+        if not unborne and not candidates and (claim.strong or claim.plain_past):
             # Another verb for what was to happen to the same thing: "the referral was sent".
             same = [known for known in self._effects() if known.objects & self._objects(claim)]
             if any(known.succeeded and self._is_like(claim, known) for known in same):
@@ -164,8 +165,25 @@ class _Guard:
             unborne = [] if any(known.succeeded for known in same) else same
         if unborne:
             self._contradict(claim, unborne)
-        elif claim.strong and _bears(claim) == "effect":
+        elif (_bears(claim) == "effect" and claim.strong) or self._is_made_up(claim):
             self._unplanned(claim)
+
+    @staticmethod
+    def _is_elsewhere(claim: Claim, candidates: Sequence[Known]) -> bool:
+        borne = [known for known in candidates if known.succeeded]
+        return bool(borne) and (claim.strong or claim.plain_past) and is_elsewhere(claim, borne)
+
+    def _is_made_up(self, claim: Claim) -> bool:
+        reads = [known for known in self._known if not known.step.effectful and known.succeeded]
+        return is_made_up(claim, reads, self._objects(claim))
+
+    def _is_of_no_effect(self, claim: Claim, kinds: frozenset[str]) -> bool:
+        """Whether it names nothing that an effect was for, or is about a read."""
+        if _bears(claim) == "any" and not (kinds or self._objects(claim) or self._mentions(claim)):
+            return True
+        if not kinds and self._is_of_a_read(claim):
+            return True
+        return claim.rules[0].stands and not any(self._names_it(claim, known) for known in self._effects())
 
     def _kinds(self, claim: Claim) -> frozenset[str]:
         """The kinds of effect that its nouns name: "the cancellation went through"."""
@@ -182,6 +200,10 @@ class _Guard:
     @staticmethod
     def _is_like(claim: Claim, known: Known) -> bool:
         """Whether texts call its effect so too: a dose that was changed was also saved."""
+        if not _SENT.isdisjoint(claim.phrase) and not _ON_PAPER.isdisjoint(known.objects):
+            return "created" in known.kinds
+        if "changed" not in known.kinds and not _ALTERS.isdisjoint(claim.phrase):
+            return False
         return any(rule.in_records for rule in claim.rules) and not known.kinds.isdisjoint(_RECORDED)
 
     def _is_foreign(self, claim: Claim) -> bool:
@@ -282,7 +304,7 @@ class _Guard:
         if self._speaks_of_all(claim):
             return [known for known in candidates if not known.succeeded] or None
         if any(known.succeeded for known in candidates):
-            return [] if claim.strong and self._is_elsewhere(claim, candidates) else None
+            return None
         return list(candidates)
 
     @staticmethod
@@ -292,27 +314,6 @@ class _Guard:
         return claim.plural or any(
             root(word) != word and root(word) in OBJECTS_OF and word not in OBJECTS_OF for word in claim.words
         )
-
-    @staticmethod
-    def _is_elsewhere(claim: Claim, candidates: Sequence[Known]) -> bool:
-        """Whether it is about another record or person than any that was written to."""
-        borne = [known for known in candidates if known.succeeded]
-        ids = frozenset(word for word in claim.words if is_id(word))
-        if ids and all(known.ids for known in borne):
-            return not any(ids & known.ids for known in borne)
-        to_whom = [
-            name
-            for at, word in enumerate(claim.words[:-1])
-            if word in ("to", "for") and (name := claim.words[at + 1]) in claim.names
-        ]
-        strangers = [
-            name
-            for name in to_whom
-            if name.isalpha() and name not in MONTHS and name not in OTHERS and name not in _DAYS
-        ]
-        if strangers and all(known.is_person for known in borne):
-            return not any(name in known.names for name in claim.names for known in borne)
-        return False
 
     def _unapproved(self, claim: Claim) -> list[Known]:
         gated = [known for known in self._known if known.step.gated or known.step.code in _UNAPPROVED]
@@ -359,10 +360,12 @@ _DEFINITE = frozenset(
     ("the", "her", "his", "their", "your", "my", "our", "its", "this", "that", "these", "both", "all")
 )
 _ADDS = frozenset(("also", "too", "additionally", "addition", "another", "well"))
+#: Who makes one of these sends it.
+_ON_PAPER = frozenset(("referral", "order", "lab", "imaging"))
+_SENT = frozenset(("sent", "submitted", "transmitted"))
+#: Only what there was before is done this to.
+_ALTERS = frozenset(("changed", "modified", "moved", "rescheduled", "postponed", "amended"))
 _RECORDED = frozenset(rule.id for rule in DEFAULT_CLAIM_RULES if rule.in_records)
-_DAYS = frozenset(
-    ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "today", "tomorrow"]
-)
 
 
 def escaped(notice: str) -> str:

@@ -78,6 +78,10 @@ class Known:
     ids: frozenset[str]
     #: Every word that a text may use for its thing.
     words: frozenset[str]
+    #: The words of its entities, in their order.
+    entity_words: tuple[str, ...]
+    #: The same, and those of its noun.
+    all_words: tuple[str, ...]
 
     @property
     def succeeded(self) -> bool:
@@ -92,7 +96,7 @@ def own_rules(steps: Iterable[StepEvidence], rules: tuple[ClaimRule, ...]) -> tu
         word
         for step in steps
         if step.effectful
-        for word in (*_split(step.op), *_split(step.tool)[-1:])
+        for word in (*words_of(step.op), *words_of(step.tool)[-1:])
         if len(word) > 3 and word.isalpha() and word not in known
     )
     return tuple(
@@ -113,8 +117,8 @@ def _done(verb: str) -> tuple[str, ...]:
 def known_of(step: StepEvidence, rules: tuple[ClaimRule, ...]) -> Known:
     """A step as the rules see it."""
     own_words = [
-        *_split(step.tool),
-        *(word for part in (step.noun, step.instead_of) for word in _split(part)),
+        *words_of(step.tool),
+        *(word for part in (step.noun, step.instead_of) for word in words_of(part)),
     ]
     # What an op like "create" leaves open, the name says: appointment.invite.
     kinds = kinds_of([step.op, *own_words] if step.op else own_words, rules)
@@ -126,7 +130,7 @@ def known_of(step: StepEvidence, rules: tuple[ClaimRule, ...]) -> Known:
             objects |= known
         elif len(root(word)) > 3 and not any(word in rule.ops for rule in rules):
             objects.add(root(word))
-    entities = {entity: _split(entity) for entity in step.entities}
+    entities = {entity: words_of(entity) for entity in step.entities}
     called = {entity: _called(entity, words) for entity, words in entities.items()}
     entity_words = [word for words in entities.values() for word in words]
     persons = [called[entity] for entity in entities if _is_persons_name(entity)]
@@ -139,6 +143,8 @@ def known_of(step: StepEvidence, rules: tuple[ClaimRule, ...]) -> Known:
         persons=frozenset().union(*persons),
         is_person=bool(persons),
         ids=frozenset(filter(is_id, entity_words)),
+        entity_words=tuple(entity_words),
+        all_words=(*entity_words, *own_words),
         words=frozenset(map(root, (*own_words, *entity_words))).union(
             *(line for line in OBJECTS if line[0] in objects)
         ),
@@ -181,7 +187,8 @@ def is_id(word: str) -> bool:
     return word.lstrip("0123456789") not in UNITS or word.isdigit()
 
 
-def _split(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """The words of an entity, a name of a tool or a sentence of one, in lower case."""
     spaced = "".join(
         char if char not in "._/-" or _inside_id(text, at) else " " for at, char in enumerate(text)
     )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LEFT_OPEN = grammar.NEGATIONS | grammar.CONDITIONS | grammar.HEDGES | grammar.MODALS
 #: Where none of these stands before an act, nothing leaves it open.
 _MAY_LEAVE_OPEN = (
-    LEFT_OPEN | grammar.SPEECH | frozenset(("check", "make", "to", "only", "after", "able", "but"))
+    LEFT_OPEN | grammar.SPEECH | frozenset(("check", "make", "to", "only", "after", "able", "but", "all"))
 )
 #: Where one of these stands, how things are is left open.
 _UNSETTLED = grammar.CONDITIONS | grammar.HEDGES | grammar.MODALS | grammar.REMAINS
@@ -56,6 +56,9 @@ def _denies(words: Sequence[str], at: int) -> bool:
         return True
     if word == "but":
         return at > 0 and words[at - 1] in grammar.ALL_BUT
+    # "That is all that was done": nothing else was.
+    if word == "all" and ahead == "that":
+        return at > 0 and words[at - 1] in grammar.BE
     # "The only step that ran": the others did not.
     return word == "only" and ahead in grammar.PARTS and "that" in words[at:]
 
@@ -101,7 +104,7 @@ def comes_to_nothing(act: Sequence[str], after: Sequence[str], *, acts: bool) ->
         return False
     if first in ("not", "only", "partly", "nicht", "pending"):
         return True
-    if first != "without" and not _NOTHING.isdisjoint(after[:2]):
+    if first not in ("without", "that") and not _NOTHING.isdisjoint(after[:2]):
         return True
     if first in ("in", "with") and not _IN_VAIN.isdisjoint(after[1:3]):
         return True

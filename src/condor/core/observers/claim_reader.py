@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from condor.core.observers import claim_grammar as grammar
+from condor.core.observers.claim_context import describes, is_of_now
 from condor.core.observers.claim_openness import comes_to_nothing, leaves_open, tells_how_it_is
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Reader:
         #: What stands before the hit in its statement.
         self._before = self._words[self._start : hit.start]
         self.by_others = False
+        #: It is told in the plain past passive, as a text tells of its run and a record of its history.
+        self.plain_past = False
         goes_on = first and clause.goes_on and grammar.SECOND_THIRD.isdisjoint(self._before)
         self.first_person = goes_on or not grammar.FIRST.isdisjoint(self._before)
 
@@ -87,6 +90,8 @@ class Reader:
             return None
         if self._by_somebody_else():
             self.by_others = True
+            return None
+        if self._hit.participle and describes(self._words, self._clause, self._hit):
             return None
         return self._participle() if self._hit.participle else self._phrase()
 
@@ -144,8 +149,13 @@ class Reader:
         if "still" in joined[-_NEAR_WORDS:]:
             return None
         tail = joined[-5:]
+        # "Had been stopped": before what is told of.
+        if "had" in tail:
+            return None
         stressed = not _STRESSES.isdisjoint(self._words)
-        return stressed or "been" in tail or "worden" in self._words or "ete" in tail
+        strong = stressed or "been" in tail or "worden" in self._words or "ete" in tail
+        self.plain_past = not strong and is_of_now(self._words, self._clause, self._hit)
+        return strong
 
     def _is_adjective(self, before: Sequence[str], after: Sequence[str]) -> bool:
         """Whether it describes a thing: "the cancelled order", "cancelled orders:"."""

@@ -71,6 +71,9 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
             "in their inbox",
             "in your inbox",
             "got the message",
+            "got your message",
+            "reached her phone",
+            "reached his phone",
             "got the invitation",
             "received the message",
             "received the invitation",
@@ -164,7 +167,7 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
             "vaccinated referred given gave produced printed charted appended inserted uploaded "
             "flagged published renewed enrolled generated gebucht angelegt erstellt eingetragen "
             "verordnet verschrieben bestellt gespeichert veranlasst cree creee enregistre enregistree "
-            "reserve reservee prescrit prescrite"
+            "reserve reservee prescrit prescrite ausgestellt"
         ),
         said=(
             "set up",
@@ -191,6 +194,9 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
             "have set",
             "'ve set",
             "flag set",
+            "appointment confirmed",
+            "appointment is confirmed",
+            "booking confirmed",
             "is set",
         ),
         ops=frozenset(
@@ -323,6 +329,7 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
         ),
         said=(
             "went through",
+            "did succeed",
             "gone through",
             "taken care of",
             "took care of",
@@ -364,7 +371,8 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
         bears="any",
         stands=True,
         said=_phrases(
-            "now, no longer, anymore, any longer, on file, on record, under way, underway, ready, "
+            "now, is void, are void, "
+            "no longer, anymore, any longer, on file, on record, under way, underway, ready, "
             "attached is, is attached, are attached, has had, have had, has received, have "
             "received, received her, received his, received the, received our, received your, has "
             "accepted, has our, have our, has your, has the … request, has the … order, has the … "

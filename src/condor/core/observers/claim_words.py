@@ -39,6 +39,8 @@ _QUOTED = re.compile(
     r"\s*[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u00bb]*[\"\u201d\u201c\u00bb]?",
     re.IGNORECASE,
 )
+#: A name and its value, as data are written.
+_PAIR = re.compile(r'"([\w -]{1,40})"\s?:\s?"([^"]{1,80})"')
 #: What may stand after a question mark.
 _CLOSERS = "\"'\u201d\u00bb)] "
 #: Shorter ones have no letters set apart.
@@ -195,6 +197,8 @@ def _goes_on(text: str, dot: int) -> bool:
 def _steps(text: str) -> Iterator[Callable[[str], str]]:
     """What has to be done to each piece of this text before its words are found: mostly nothing."""
     is_plain = text.isascii() and _MARKUP.keys().isdisjoint(map(ord, set(text)))
+    if '"' in text:
+        yield partial(_PAIR.sub, r"\1: \2")
     if any(quote in text for quote in _QUOTES):
         yield partial(_QUOTED.sub, ": ")
     if _BOX in text:

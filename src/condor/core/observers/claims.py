@@ -67,6 +67,13 @@ class Claim:
     thing: tuple[str, ...]
     #: It is told by a verb alone, not by a phrase.
     by_verb: bool
+    #: It is told in the plain past passive, and nothing beside it sets it at another time.
+    plain_past: bool
+    #: All the words of its clause, signs too, and which of them began with a capital.
+    clause: tuple[str, ...]
+    capitals: tuple[bool, ...]
+    #: Where in them the phrase begins and ends.
+    act: tuple[int, int]
 
 
 def read_claims(text: str, matcher: Matcher) -> Iterator[Claim | None]:
@@ -104,7 +111,7 @@ def _claims_of(sentence: Sentence, hits: Sequence[Hit]) -> Iterator[Claim]:
         ahead = sentence.words[clause.end : clauses[number + 1].end] if number + 1 < len(clauses) else ()
         if not clause.goes_on:
             other_before = past = first = False
-        bound = bound or reads_out(words)
+        bound = bound or reads_out(words) or _supposes(words)
         mine = [hit for hit in hits if clause.start <= hit.start < clause.end]
         asks = sentence.asks and (number == len(clauses) - 1 or _first(words) in grammar.ASKS)
         if mine and not asks and not bound and not left_open(words, ahead):
@@ -116,10 +123,15 @@ def _claims_of(sentence: Sentence, hits: Sequence[Hit]) -> Iterator[Claim]:
                 strong = reader.strength()
                 other_before, first = other_before or reader.by_others, reader.first_person
                 if strong is not None:
-                    yield _claim(sentence, clause, hit, strong=strong, first=reader.first_person)
+                    yield _claim(sentence, clause, hit, reader, strong=strong)
         if mine and not other_before:
             other_before = _subject_is_other(sentence, clause, mine[0])
         bound = bound or _first(words) in grammar.BINDING
+
+
+def _supposes(words: Sequence[str]) -> bool:
+    """Whether it is a condition without "if": "had it been approved"."""
+    return words[:1] == ("had",) and words[1:2] != () and words[1] in grammar.SUBJECT_STARTS
 
 
 def _first(words: Sequence[str]) -> str:
@@ -134,7 +146,7 @@ def _subject_is_other(sentence: Sentence, clause: Clause, hit: Hit) -> bool:
     return not (grammar.SECOND_THIRD.isdisjoint(before[:3]) and grammar.OTHERS.isdisjoint(before[:3]))
 
 
-def _claim(sentence: Sentence, clause: Clause, hit: Hit, *, strong: bool, first: bool) -> Claim:
+def _claim(sentence: Sentence, clause: Clause, hit: Hit, reader: Reader, *, strong: bool) -> Claim:
     words = sentence.words[clause.start : clause.end]
     spoken = words if _MARKS.isdisjoint(words) else tuple(word for word in words if word not in _MARKS)
     names = tuple(
@@ -154,9 +166,13 @@ def _claim(sentence: Sentence, clause: Clause, hit: Hit, *, strong: bool, first:
         strong=strong,
         plural=not grammar.ALL.isdisjoint(spoken),
         whole=whole and not _is_partial(sentence.words),
-        first_person=first,
-        thing=_thing(sentence, clause, hit, first=first),
+        first_person=reader.first_person,
+        thing=_thing(sentence, clause, hit, first=reader.first_person),
         by_verb=hit.participle,
+        plain_past=reader.plain_past,
+        clause=words,
+        capitals=tuple(sentence.capital(at) for at in range(clause.start, clause.end)),
+        act=(hit.start - clause.start, hit.end - clause.start),
     )
 
 
