@@ -19,8 +19,13 @@ def test_a_kernel_is_laid_shown_and_taken_off(shell: Shell) -> None:
     stale = shell.run("approve", card, "--as", "max")
     assert stale.code == 7, stale
     assert "four eyes" in shell.run("tools", "kernel", "show", "shop.refund").words
-    taken = shell.run("tools", "kernel", "clear", "shop.refund", "--json").json
-    assert [revision["rev"] for revision in taken["revisions"]] == [1, 2]
+    assert shell.run("tools", "kernel", "set", "shop.refund", "--tier", "high").code == 0
+    held = shell.run("tools", "kernel", "show", "shop.refund", "--json").json["kernel"]
+    assert (held["hitlTier"], held["requesterExcluded"]) == ("high", True)
+    unsaid = shell.run("tools", "kernel", "clear", "shop.refund")
+    assert (unsaid.code, "say why (reason)" in unsaid.err) == (2, True), unsaid
+    taken = shell.run("tools", "kernel", "clear", "shop.refund", "--reason", "over", "--json").json
+    assert [revision["rev"] for revision in taken["revisions"]] == [1, 2, 3]
     assert taken["kernel"]["requesterExcluded"] is False
 
 

@@ -22,13 +22,25 @@ async def test_a_kernel_is_laid_told_and_replaced(house: House) -> None:
     laid = await admin.put(REFUND, json={"requesterExcluded": True, "reason": "four eyes", "rev": 0})
     assert laid.status_code == 200
     assert laid.json()["kernel"] == {"hitlTier": None, "approverRoles": None, "requesterExcluded": True}
-    moved = await admin.put(REFUND, json={"rev": 0})
+    moved = await admin.put(REFUND, json={"requesterExcluded": True, "rev": 0})
     assert (moved.status_code, moved.json()["code"]) == (409, "kernel_moved")
+    for body, code in (
+        ({}, "invalid_input"),
+        ({"requesterExcluded": True, "reason": "again"}, "invalid_input"),
+        ({"rev": 1, "reason": "tidying"}, "kernel_loosens"),
+        ({"rev": 1, "hitlTier": "high", "reason": "tidying"}, "kernel_loosens"),
+        ({"rev": 1, "remove": True}, "kernel_loosens"),
+        ({"rev": 1, "remove": True, "hitlTier": "high", "reason": "both"}, "invalid_input"),
+    ):
+        refused = await admin.put(REFUND, json=body)
+        assert (refused.status_code, refused.json()["code"]) == (422, code), body
     [told] = (await admin.get("/api/admin/tool-kernels")).json()
     assert told["revisions"][0]["reason"] == "four eyes"
     assert told["declared"]["requesterExcluded"] is False
     refund = next(t for t in (await admin.get("/api/tools")).json() if t["name"] == "shop.refund")
     assert refund["requesterExcluded"] is True
+    off = await admin.put(REFUND, json={"rev": 1, "remove": True, "reason": "two are enough"})
+    assert (off.json()["rev"], off.json()["kernel"]["requesterExcluded"]) == (2, False)
 
 
 async def test_what_loosens_or_has_no_shape_is_refused(house: House) -> None:
@@ -40,10 +52,10 @@ async def test_what_loosens_or_has_no_shape_is_refused(house: House) -> None:
         ({"policyClass": "read"}, "invalid_input"),
         ({"requesterExcluded": 1}, "invalid_input"),
     ):
-        refused = await admin.put(REFUND, json=body)
+        refused = await admin.put(REFUND, json={**body, "rev": 0})
         assert (refused.status_code, refused.json()["code"]) == (422, code)
     assert (await admin.get(REFUND)).json()["revisions"] == []
-    assert (await admin.put("/api/admin/tool-kernels/no.such", json={})).status_code == 404
+    assert (await admin.put("/api/admin/tool-kernels/no.such", json={"rev": 0})).status_code == 404
 
 
 async def test_the_catalog_is_told_with_its_schemas(house: House) -> None:

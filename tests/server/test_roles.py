@@ -119,7 +119,7 @@ async def ask(house: House, client: httpx.AsyncClient, operation: str, run: dict
         "/tokens": {"name": "made"},
         "/processor-kernels/check": {"processors": {"token-limiter": {}}},
         "/tool-kernels/{tool}/check": {"requesterExcluded": True},
-        "/tool-kernels/{tool}": {"requesterExcluded": True, "reason": "four eyes"},
+        "/tool-kernels/{tool}": {"requesterExcluded": True, "reason": "four eyes", "rev": 0},
         "/edit": {"args": {"cents": 900}},
         "/explain": {"tool": "shop.find", "args": {"order": "A"}},
         "/chat": {

@@ -140,10 +140,54 @@ async def test_a_kernel_holds_at_once_and_after_a_restart(tmp_path: Path) -> Non
     async with Condor(tools=[set_stock], home=tmp_path, tend=False) as condor:
         run = await condor.start(plan=plan, autonomy="autonomous", principal=ANN)
         assert (await condor.wait(run.id))["status"] == "suspended"
-        await condor.kernels.put("stock.set", {}, principal=ADMIN)
+        with pytest.raises(RefusedInput, match="hitlTier and approverRoles of the kernel"):
+            await condor.kernels.put("stock.set", {}, principal=ADMIN, reason="tidying")
+        with pytest.raises(RefusedInput, match=r"say why \(reason\)"):
+            await condor.kernels.put("stock.set", {}, principal=ADMIN, remove=True)
+        await condor.kernels.put("stock.set", {}, principal=ADMIN, remove=True, reason="audit is over")
         told = await condor.kernels.one("stock.set")
         assert [revision["rev"] for revision in told["revisions"]] == [1, 2]  # type: ignore[union-attr,index,call-overload]
         assert told["revisions"][0]["by"] == "root"  # type: ignore[index,call-overload]
+
+
+HELD = {"hitlTier": "high", "approverRoles": ["manager"], "requesterExcluded": True}
+
+
+@pytest.mark.parametrize(
+    ("given", "reason", "said"),
+    [
+        ({}, "why", "hitlTier and approverRoles and requesterExcluded of the kernel"),
+        ({"hitlTier": "high"}, "why", "approverRoles and requesterExcluded of the kernel"),
+        (
+            {**HELD, "hitlTier": None},
+            " ",
+            "hitlTier of the kernel on stock.set would be taken off or widened",
+        ),
+        (
+            {**HELD, "approverRoles": ["manager", "clerk"]},
+            "",
+            "approverRoles of the kernel on stock.set would",
+        ),
+        ({**HELD, "approverRoles": ["manager", "clerk"]}, "why", ""),
+        ({"hitlTier": None, "approverRoles": None, "requesterExcluded": False}, "why", ""),
+        (HELD, "", ""),
+    ],
+    ids=["nothing named", "one named", "no reason", "wider, no reason", "wider", "all off", "the same"],
+)
+async def test_what_holds_is_not_taken_off_unsaid(
+    tmp_path: Path, given: dict[str, Any], reason: str, said: str
+) -> None:
+    """A field that is left out takes nothing off; what is taken off or widened says why."""
+    async with Condor(tools=[set_stock], home=tmp_path, tend=False) as condor:
+        await condor.kernels.put("stock.set", HELD, principal=ADMIN)
+        laying = condor.kernels.put("stock.set", given, principal=ADMIN, reason=reason, rev=1)
+        if not said:
+            assert (await laying)["rev"] == 2
+            return
+        with pytest.raises(RefusedInput, match=said) as refused:
+            await laying
+        assert refused.value.code == "kernel_loosens"
+        assert (await condor.kernels.one("stock.set"))["kernel"] == HELD
 
 
 async def test_who_may_not_and_what_is_not_there(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def set_command(
     exclude_requester: bool,
     as_json: bool,
 ) -> int:
-    """Lay a kernel on a tool, in place of the one before. What would loosen is refused."""
+    """Tighten a tool; what was laid on it before stays. What would loosen is refused."""
     if not (tier or approvers or exclude_requester):
         raise click.UsageError("say what it tightens: --tier, --approver or --exclude-requester")
     given = {
@@ -99,7 +99,8 @@ def set_command(
         "approverRoles": list(approvers) or None,
         "requesterExcluded": exclude_requester,
     }
-    return _put(home, tool, given, reason, as_json=as_json)
+    named = {word: value for word, value in given.items() if value}
+    return _put(home, tool, named, reason, as_json=as_json)
 
 
 @kernel_command.command("clear")
@@ -109,10 +110,11 @@ def set_command(
 @json_option
 def clear_command(tool: str, reason: str, home: Path, *, as_json: bool) -> int:
     """Take a tool's kernel off: it is as its author declared it. The revisions before stay."""
-    return _put(home, tool, {}, reason, as_json=as_json)
+    return _put(home, tool, None, reason, as_json=as_json)
 
 
-def _put(home: Path, tool: str, given: dict[str, Any], reason: str, *, as_json: bool) -> int:
+def _put(home: Path, tool: str, named: dict[str, Any] | None, reason: str, *, as_json: bool) -> int:
+    """Lay what is named beside what holds; None: take all off."""
     from condor.cli.home import place_to_change
     from condor.cli.remote import Server
     from condor.cli.screen import Screen
@@ -125,11 +127,17 @@ def _put(home: Path, tool: str, given: dict[str, Any], reason: str, *, as_json: 
 
     async def local() -> Any:
         async with holding(place, Screen(), quiet=True) as condor:
-            return await condor.kernels.put(tool, given, principal=LOCAL_PERSON, reason=reason)
+            wanted = {**_held(await condor.kernels.one(tool)), **named} if named is not None else {}
+            return await condor.kernels.put(
+                tool, wanted, principal=LOCAL_PERSON, reason=reason, remove=named is None
+            )
 
     if file is not None:
-        path = f"/admin/tool-kernels/{quote(tool, safe='')}"
-        told = Server(file).ask("PUT", path, {**given, "reason": reason}, who=LOCAL_PERSON.id).body
+        path, server = f"/admin/tool-kernels/{quote(tool, safe='')}", Server(file)
+        held = server.ask("GET", path, who=LOCAL_PERSON.id).body
+        wanted = {**_held(held), **named} if named is not None else {"remove": True}
+        body = {**wanted, "reason": reason, "rev": held["rev"]}
+        told = server.ask("PUT", path, body, who=LOCAL_PERSON.id).body
     else:
         told = run_to_end(local())
     if as_json:
@@ -137,6 +145,11 @@ def _put(home: Path, tool: str, given: dict[str, Any], reason: str, *, as_json: 
     else:
         _show(screen, told)
     return 0
+
+
+def _held(told: dict[str, Any]) -> dict[str, Any]:
+    """What is laid on a tool; nothing where that is not known any more."""
+    return {} if told["isShut"] else {word: value for word, value in told["kernel"].items() if value}
 
 
 async def _all(home: Path) -> Sequence[dict[str, Any]]:

@@ -12,6 +12,7 @@ from condor.tools.kernel_heads import KERNEL_HEADS_FILE, KernelHeads
 from condor.tools.kernels import (
     NO_KERNEL,
     SHUT,
+    check_kept,
     check_tightens,
     in_force,
     next_revision,
@@ -82,12 +83,16 @@ class KernelDesk:
         principal: Principal,
         reason: str = "",
         rev: int | None = None,
+        remove: bool = False,
     ) -> dict[str, Json]:
         """Lay a kernel on a tool, in place of the one before; it holds at once in this process.
 
         Args:
-            given: ``hitlTier`` (``high``), ``approverRoles``, ``requesterExcluded``; empty: as declared.
+            given: ``hitlTier`` (``high``), ``approverRoles``, ``requesterExcluded``. What holds and is not
+                named is not taken off by that: it is refused.
+            reason: why; needed where something is taken off or widened.
             rev: the revision that it replaces; None: whatever is there.
+            remove: take all off; the tool is as its author declared it.
 
         Raises:
             UnknownId, NotAllowed: nothing was changed.
@@ -100,12 +105,14 @@ class KernelDesk:
         kernel = read_kernel(given)
         check_tightens(declared, kernel)
         rows = await self._store.kernels()
+        last = sum(row.tool == tool for row in rows)
+        if rev is not None and rev != last:
+            raise _moved(tool, last)
+        held = self._in_force(rows).get(tool, NO_KERNEL)
+        check_kept(tool, held, kernel, given, reason=reason, removes=remove)
         row = next_revision(rows, tool, kernel, by=principal, at=timestamp(self._clock.now()), reason=reason)
-        if (rev is not None and rev != row.rev - 1) or not await self._store.add_kernel(row):
-            raise RefusedInput(
-                f"the kernel of {tool} has moved on: revision {row.rev - 1} is the last one",
-                code="kernel_moved",
-            )
+        if not await self._store.add_kernel(row):
+            raise _moved(tool, row.rev - 1)
         self._heads.forget(tool)
         await self.load()
         return await self.one(tool)
@@ -147,6 +154,12 @@ class KernelDesk:
             "declared": None if declared is None else tool_json(declared),
             "revisions": [revision_json(row) for row in own],
         }
+
+
+def _moved(tool: str, last: int) -> RefusedInput:
+    return RefusedInput(
+        f"the kernel of {tool} has moved on: revision {last} is the last one", code="kernel_moved"
+    )
 
 
 __all__ = ["KernelDesk"]

@@ -207,8 +207,8 @@ PROBLEMS: Final[Mapping[str, ProblemKind]] = {
     "kernel_loosens": _kind(
         422,
         "A kernel only tightens",
-        "The kernel would lower a tier or widen who may approve.",
-        "Leave out what `detail` names; change the tool's descriptor instead.",
+        "The kernel would lower a tier, widen who may approve, or take off what holds without saying why.",
+        "Do what `detail` says; what a tool's author declared is changed in its descriptor.",
     ),
     "kernel_moved": _kind(
         409,

@@ -110,12 +110,15 @@ class KernelTryBody(_Closed):
 
 
 class KernelBody(KernelTryBody):
-    """What is laid on a tool; what is left out is as its author declared it."""
+    """What is laid on a tool; what holds there already is named, if only to take it off."""
 
-    reason: Annotated[StrictStr, Field(max_length=2_000)] = ""
-    rev: Annotated[int, Field(strict=True, ge=0)] | None = Field(
-        default=None, description="The revision that it replaces; left out: whatever is there."
+    reason: Annotated[StrictStr, Field(max_length=2_000)] = Field(
+        default="", description="Why; needed where something is taken off or widened."
     )
+    rev: Annotated[int, Field(strict=True, ge=0)] = Field(
+        description="The revision that it replaces, as GET tells it; 0 where nothing was laid."
+    )
+    remove: StrictBool = Field(default=False, description="Take all off; nothing else is named then.")
 
 
 class ProcessorsBody(_Closed):

@@ -110,6 +110,46 @@ def check_tightens(tool: ToolDescriptor, kernel: ToolKernel) -> None:
         raise RefusedInput(f"nobody could approve: {', '.join(sorted(roles))} decides nothing")
 
 
+def check_kept(
+    tool: str, held: ToolKernel, kernel: ToolKernel, given: Mapping[str, Any], *, reason: str, removes: bool
+) -> None:
+    """Whether what is laid in place of a kernel takes something off by an oversight.
+
+    Args:
+        held: what holds now.
+        kernel: what is laid in its place.
+        given: as the API took it; a field that says null or false takes off on purpose.
+        removes: it was said that all of it is taken off.
+
+    Raises:
+        RefusedInput: it takes off what is not named, or does not say why (``kernel_loosens``).
+    """
+    if removes and kernel != NO_KERNEL:
+        raise RefusedInput("remove takes a kernel off whole; lay one, or remove it")
+    roles = held.approver_roles
+    wider = roles is not None and (kernel.approver_roles is None or not kernel.approver_roles <= roles)
+    off = {
+        "hitlTier": held.raises_tier and not kernel.raises_tier,
+        "approverRoles": wider,
+        "requesterExcluded": held.excludes_requester and not kernel.excludes_requester,
+    }
+    if held == SHUT and kernel != NO_KERNEL:
+        return  # laid anew: what held is not known
+    unsaid = [name for name in off if off[name] and name not in given and not removes]
+    if unsaid:
+        raise RefusedInput(
+            f"{' and '.join(unsaid)} of the kernel on {tool} would be taken off, and the new one does not "
+            'name it: say it as it is, say null or false, or take all off with "remove": true',
+            code="kernel_loosens",
+        )
+    if any(off.values()) and not reason.strip():
+        named = " and ".join(name for name in off if off[name])
+        raise RefusedInput(
+            f"{named} of the kernel on {tool} would be taken off or widened; say why (reason)",
+            code="kernel_loosens",
+        )
+
+
 def tighten(tool: ToolDescriptor, kernel: ToolKernel) -> ToolDescriptor:
     """The tool with a kernel on it. Total: never looser than the tool, whatever the kernel says."""
     if kernel == NO_KERNEL:

@@ -97,12 +97,22 @@ async def try_kernel(tool: str, request: Request, here: Here, caller: SignedIn) 
     openapi_extra=body_of(KernelBody),
 )
 async def put_kernel(tool: str, request: Request, here: Here, caller: SignedIn) -> Response:
-    """Raises a tier to high, narrows approvers, shuts the requester out; never the other way."""
+    """Raises a tier to high, narrows approvers, shuts the requester out; never the other way.
+
+    It replaces revision `rev`. What holds there and is not named is refused, not taken off; taking something
+    off, or widening it, says why.
+    """
     _check_looks(caller)
     body = await read_model(request, KernelBody)
-    given = body.model_dump(by_alias=True, include={"hitl_tier", "approver_roles", "requester_excluded"})
+    fields = {"hitl_tier", "approver_roles", "requester_excluded"}
+    given = body.model_dump(by_alias=True, include=fields, exclude_unset=True)
     laid = await here.condor.kernels.put(
-        tool, given, principal=caller.principal, reason=body.reason, rev=body.rev
+        tool,
+        given,
+        principal=caller.principal,
+        reason=body.reason,
+        rev=body.rev,
+        remove=body.remove,
     )
     return json_answer(laid)
 
