@@ -101,6 +101,20 @@ describe("the demonstration hospital", () => {
     }
     await approve.press("Enter");
     await page.locator(".answer .speaker .chip", { hasText: "done" }).waitFor();
+    assert.ok(await page.evaluate(() => document.activeElement?.matches("article.card") ?? false), "focus stays on the card");
+    assert.equal(await page.locator(".asked .speaker").innerText(), "You");
+    await page.reload();
+    await page.locator(".prose").waitFor();
+    assert.equal(await page.locator(".asked .speaker").innerText(), "You");
+    // The menu of who is signed in closes on Escape, and when one goes elsewhere.
+    const menu = page.locator("details.person");
+    await menu.locator("summary").press("Enter");
+    await menu.getByRole("button", { name: "Sign out" }).waitFor();
+    await page.keyboard.press("Escape");
+    assert.equal(await menu.evaluate((each) => each.open), false);
+    await menu.locator("summary").click();
+    await page.locator(".prose").click();
+    assert.equal(await menu.evaluate((each) => each.open), false);
   });
 
   test("reject: nothing is written, and the closing says so apart from the prose", async () => {

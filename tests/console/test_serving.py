@@ -89,15 +89,16 @@ async def test_assets_are_kept_for_ever_and_compressed(house: House) -> None:
     assert "content-encoding" not in small.headers
 
 
-async def test_without_a_console_the_front_page_says_how_to_get_it(tmp_path: Path) -> None:
-    """The API is whole without Node."""
+async def test_without_a_console_every_page_says_how_to_get_it(tmp_path: Path) -> None:
+    """The API is whole without Node; an address that stands in somebody's bookmarks is answered too."""
     app = FastAPI()
     app.include_router(console_router(tmp_path / "nothing"))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://here") as client:
-        front = await client.get("/")
-        assert front.status_code == 200
-        assert "make console" in front.text
-        assert (await client.get("/inbox")).status_code == 404
+        for page in PAGES:
+            answer = await client.get(re.sub(r"\{\w+\}", "some_id", page))
+            assert answer.status_code == 200, page
+            assert "make console" in answer.text, page
+        assert (await client.get("/nope")).status_code == 404
 
 
 async def test_who_am_i_brings_a_request_to_try(house: House) -> None:

@@ -162,7 +162,7 @@ function Conversation({ chat, owner }: { chat: Chat<RunMessage>; owner: RunLine[
         {messages.map((message) =>
           message.role === "user" ? (
             <div key={message.id} className="asked">
-              <p className="speaker">{owner === null ? said.you : <Seen text={owner.display} />}</p>
+              <p className="speaker">{isForeign ? <Seen text={owner.display} /> : said.you}</p>
               {message.parts.map((part, index) => (part.type === "text" ? <Seen key={index} text={part.text} lines /> : null))}
             </div>
           ) : (

@@ -4,7 +4,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useEffect, useId, useRef, type ReactNode, type RefObject } from "react";
+import { useEffect, useId, type ReactNode, type RefObject } from "react";
 import { Answering, whoMayAnswer } from "./answering";
 import { Covered, useCoverage } from "./coverage";
 import { Edits } from "./edit";
@@ -49,7 +49,11 @@ function DrawnCard({ card, run, isWhole, answered, level }: DrawnProps) {
   const Heading = `h${level}` as const;
   const planned = card.origin === "planned_approval";
   const open = card.status === "pending";
-  useFocusKept(coverage.card, open);
+  useFocusKept(coverage.card, card.suspendId, open);
+  const given = () => {
+    answeredLast = card.suspendId;
+    answered?.();
+  };
   return (
     <article ref={coverage.card} tabIndex={-1} className={`card ${card.reasonCode} ${open ? "open" : "closed"}`} aria-labelledby={headline} data-card={card.suspendId}>
       <Covered>
@@ -79,11 +83,11 @@ function DrawnCard({ card, run, isWhole, answered, level }: DrawnProps) {
       {open && card.reasonCode === "approval" && (
         <>
           <Body card={card} run={run} planned={planned} />
-          <Answering card={card} coverage={coverage} answered={answered} />
+          <Answering card={card} coverage={coverage} answered={given} />
         </>
       )}
       {open && card.reasonCode !== "approval" && (
-        <Body card={card} run={run} planned={planned} form={<Answering card={card} coverage={coverage} answered={answered} />} />
+        <Body card={card} run={run} planned={planned} form={<Answering card={card} coverage={coverage} answered={given} />} />
       )}
       {!open && (
         <>
@@ -98,13 +102,15 @@ function DrawnCard({ card, run, isWhole, answered, level }: DrawnProps) {
   );
 }
 
+/** The card that was answered last from here; a chat draws it anew when it goes on. */
+let answeredLast = "";
+
 /** Whoever answered stands on the card that they answered, not at the page's top. */
-function useFocusKept(card: RefObject<HTMLElement | null>, open: boolean) {
-  const was = useRef(open);
+function useFocusKept(card: RefObject<HTMLElement | null>, suspendId: string, open: boolean) {
   useEffect(() => {
-    if (was.current && !open && document.activeElement === document.body) card.current?.focus({ preventScroll: true });
-    was.current = open;
-  }, [card, open]);
+    if (open || answeredLast !== suspendId) return;
+    if (document.activeElement === null || document.activeElement === document.body) card.current?.focus({ preventScroll: true });
+  }, [card, suspendId, open]);
 }
 
 interface BodyProps {

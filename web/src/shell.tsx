@@ -3,7 +3,7 @@
 import { Button, useMantineColorScheme } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, type RefObject } from "react";
 import { get } from "./api";
 import { useStanding } from "./live";
 import { Chip, Fault, Seen } from "./parts";
@@ -16,6 +16,8 @@ export function Shell() {
   const { data: cards } = useQuery(inboxQuery);
   const waiting = (cards ?? []).filter((card) => card.mayAnswer === true).length;
   usePage(waiting);
+  const menu = useRef<HTMLDetailsElement>(null);
+  useClosing(menu);
   return (
     <>
       <a className="skip" href="#content">
@@ -47,7 +49,7 @@ export function Shell() {
         <div className="shell-end">
           <Standing />
           <Theme />
-          <details className="person">
+          <details className="person" ref={menu}>
             <summary>
               <Seen text={me.display} />
             </summary>
@@ -80,6 +82,29 @@ function SomebodyElse() {
       <SignInForm people={people.data?.people} signedIn={() => void askWhoIsIn()} />
     </>
   );
+}
+
+/** A menu closes on Escape, and on a press or a step elsewhere. */
+function useClosing(menu: RefObject<HTMLDetailsElement | null>) {
+  useEffect(() => {
+    const close = () => menu.current?.removeAttribute("open");
+    const elsewhere = (event: Event) => {
+      if (event.target instanceof Node && menu.current?.contains(event.target) !== true) close();
+    };
+    const keyed = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || menu.current?.open !== true) return;
+      close();
+      menu.current.querySelector("summary")?.focus();
+    };
+    document.addEventListener("pointerdown", elsewhere);
+    document.addEventListener("focusin", elsewhere);
+    document.addEventListener("keydown", keyed);
+    return () => {
+      document.removeEventListener("pointerdown", elsewhere);
+      document.removeEventListener("focusin", elsewhere);
+      document.removeEventListener("keydown", keyed);
+    };
+  }, [menu]);
 }
 
 /** A page's title, and where focus stands when another page is entered. */

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 @click.option(
     "--home",
     type=click.Path(path_type=Path, readable=False),
-    help="Directory for it: new, or an earlier demonstration's.  [default: .condor/demo]",
+    help="Directory for it: new, or an earlier demonstration's.  [default: .condor/demo; with --serve the "
+    "home that `condor` uses: CONDOR_HOME, else .condor]",
 )
 @click.option(
     "--serve", is_flag=True, help="Serve the demonstration over HTTP instead, and print sign-in links."

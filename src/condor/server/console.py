@@ -91,7 +91,7 @@ def console_router(built: Path) -> APIRouter:
             raise Refused("not_found")
         return found.answer(request, _FOR_EVER)
 
-    for address in PAGES if index.is_file() else ("/",):
+    for address in PAGES:
         router.add_api_route(address, page, methods=["GET", "HEAD"])
     router.add_api_route("/assets/{name}", asset, methods=["GET", "HEAD"])
     return router
