@@ -340,6 +340,9 @@ _LONG = {
     "phrases": _many(_SAID, ". "),
     "everything looks alike": _many([*_GRAMMAR, *_DONE], " ").translate(_LIKE),
     "negations that look alike": ("I did not send a message to anyone. " * 2_800).translate(_LIKE),
+    "our signs": "(!) Correction: x\n" * 5_600,
+    "plain pasts": "".join(f"Her warfarin {n} was stopped and she was told. " for n in range(2_200)),
+    "names": "".join(f"I sent Patient/{n} to Anna Berg and Bo Ek 50 mg. " for n in range(2_300)),
     "every character": "".join(map(chr, range(0x80, 0xD800))) * 2,
 }
 _MANY_STEPS = [

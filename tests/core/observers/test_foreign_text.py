@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from condor.core.observers import ForeignText, escape_foreign
+from condor.core.observers.notice import ESCAPED_SIGN
 
 _RESERVED = ("Correction:", "Not completed:", "Not executed:")
 
@@ -88,3 +92,64 @@ def test_ordinary_text_is_not_held_back() -> None:
     foreign = ForeignText()
     assert foreign.feed("The me") == "The me"
     assert foreign.feed("ssage") == "ssage"
+
+
+_HEADINGS = [
+    "\u26d4 Correction: x",
+    "a) Correction: x",
+    "iv. Correction: x",
+    "(1) Not executed: x",
+    "C o r r e c t i o n: x",
+    "Correct ion: x",
+    "Correction\u02f8 x",
+    "Correction\u05c3 x",
+    "Correction\ua789x",
+    "Correction; x",
+    "Correction = x",
+    "Not executed \u2014 a",
+    "Not_completed - a",
+    "| Not completed | a |",
+]
+
+
+@pytest.mark.parametrize("line", _HEADINGS)
+@pytest.mark.parametrize("chars", [1, 3, 1_000])
+def test_letters_of_ours_with_a_sign_after_them_are_marked(line: str, chars: int) -> None:
+    """Whatever stands before and between the letters, and whatever sign stands for the colon."""
+    foreign, text = ForeignText(), f"Ok.\n{line}\nAnd more."
+    parts = [foreign.feed(text[at : at + chars]) for at in range(0, len(text), chars)]
+    assert "".join([*parts, foreign.end()]) == f"Ok.\n{ESCAPED_SIGN} {line}\nAnd more."
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["Correction of the dose: none", "Correction-fluid is out.", "Not completed.", "Not executed (role)"],
+)
+def test_words_of_ours_in_a_sentence_are_no_heading(line: str) -> None:
+    """They are words like any other where a sentence goes on or ends after them."""
+    assert escape_foreign(line) == line
+
+
+_LINES = {
+    "empty lines": "\n" * 100_000,
+    "lines of one letter": "c\n" * 50_000,
+    "lines of another alphabet": "\u0441orr\u0435ction\n" * 9_100,
+    "short lines of it": "\u0441orr\u0435\n" * 16_700,
+    "letters apart": "c o r r e c t\n" * 7_200,
+    "no heading": "correction\n" * 9_100,
+    "signs": "\u26a0 Correction: x\n" * 6_000,
+    "one sign": "\u26a0" * 100_000,
+    "controls": "\x01" * 100_000,
+}
+
+
+@pytest.mark.parametrize("kind", _LINES)
+def test_a_hundred_kilobytes_are_escaped_in_no_time(kind: str) -> None:
+    """Less than 50 ms of processor time, whatever the lines are, and linear."""
+    best = {1: float("inf"), 3: float("inf")}
+    for times in (1, 3, 1):
+        begun = time.process_time()
+        escape_foreign(_LINES[kind] * times)
+        best[times] = min(best[times], (time.process_time() - begun) * 1_000)
+    assert best[1] < (50 if sys.gettrace() is None else 1_000)
+    assert best[3] < 6 * best[1] + 10

@@ -54,9 +54,9 @@ _WORD = re.compile(
 _SECOND_LOOK = re.compile(r"[0-9@$_\u2019'-]|[,:?()/]{2}")
 #: Letters set apart by one sign each: "s e n t", "s.e.n.t", "s-e-n-t".
 _APART = re.compile(r"(?<![A-Za-z0-9])[A-Za-z](?:[ .\-|/][A-Za-z]){2,}(?![A-Za-z0-9])")
-#: The end of a sentence; a full stop after an initial is none.
+#: The end of a sentence; a full stop after an initial is none, nor is a sign in brackets: "(!)".
 _END = re.compile(
-    r"(?:[!?\u2026\u3002;]|(?<!\b[A-HJ-Z])\.)[.!?\u2026\u3002;]*(?=[\s\"'\u201d\u00bb)\]]|$)|\n+|\u2028|\u2029"
+    r"(?:(?<!\()[!?\u2026\u3002;]|(?<!\b[A-HJ-Z])\.)[.!?\u2026\u3002;]*(?=[\s\"'\u201d\u00bb)\]]|$)|\n+|\u2028|\u2029"
 )
 _ABBREVIATIONS = frozenset(
     [

@@ -7,16 +7,41 @@ Law 2: the parts that come out, one after the other, are the text; what went out
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from typing import TYPE_CHECKING
+
 from condor.core.observers.claim_words import plain
 from condor.core.observers.notice import ESCAPED_SIGN, SIGN
 
-#: How a line of ours begins, in letters alone.
-_RESERVED = ("correction:", "not completed:", "not executed:")
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: How a line of ours begins, in letters alone; a sign follows.
+_RESERVED = ("correction", "notcompleted", "notexecuted")
 #: Characters held back at the beginning of a line; who needs more hides something.
 _HELD_CHARS_MAX = 200
-_COLONS = "\uff1a\u02d0\u2236\ua789\ufe55\u0589"
+#: A line that is shorter has not the letters of ours.
+_LINE_CHARS_MIN = 10
+#: Signs after the letters that make no heading of them: a sentence ends, goes on in brackets or is quoted.
+_NO_HEADING = frozenset(".,!?()[]{}/'\"\u2019\u201d\u00bb\u2026%&")
+#: Letters that look like a colon.
+_COLONS = dict.fromkeys(map(ord, "\u02d0\u02d1"), ":")
+#: The number of an item: "a)", "iv.".
+_NUMBER = re.compile(r"[^a-z]*[a-z]{1,4}[).\]]+")
+_MAY_BE_NUMBER = re.compile(r"[^a-z]*[a-z]{0,4}")
+#: A hyphen inside a word.
+_HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
+#: A line whose first word cannot be a number nor begin one of ours.
+_OTHERWISE = re.compile(r"[^A-Za-z]*[abd-mo-zABD-MO-Z](?:[A-Za-z]{4}|[A-Za-z]{0,3}[ ,])")
+#: Marks that are read as words where claims are read.
+_NO_CROSSES = dict.fromkeys(
+    map(ord, "\u274c\u2718\u2717\u2716\u274e\u26d4\U0001f6ab\u23f3\u231b\u2705\u2714\u2611\u2713"), " "
+)
 #: They turn the direction of what follows, ours too.
-_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c")
+_TURNS = "\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c"
+_LINE_ENDS = re.compile("[\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85]")
+_UNSEEN = re.compile(f"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\ud800-\udfff{_TURNS}]")
 
 
 class ForeignText:
@@ -38,6 +63,8 @@ class ForeignText:
 
     def _line(self, piece: str) -> str:
         if self._at_line_start:
+            if not self._held and piece[-1] == "\n" and piece.isspace():
+                return piece
             self._held += piece
             ended = piece.endswith("\n")
             if not ended and len(self._held) <= _HELD_CHARS_MAX and _may_be_ours(self._held):
@@ -60,38 +87,61 @@ def _safe(part: str) -> str:
     text = part.replace("\r", "").replace(SIGN, ESCAPED_SIGN)
     if text.isprintable():
         return text
-    return "".join(_visible(char) for char in text)
-
-
-def _visible(char: str) -> str:
-    if char in ("\n", "\t"):
-        return char
-    if char in "\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85":
-        return "\n"
-    # Joiners and soft hyphens belong to how some scripts are written; the guard reads past them.
-    is_control = ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000
-    return f"<U+{ord(char):04X}>" if is_control or char in _TURNS else char
-
-
-def _letters(line: str) -> str:
-    """The beginning of a line as letters, spaces and a colon; signs before the first letter are left out."""
-    read = plain(line.translate(dict.fromkeys(map(ord, _COLONS), ":"))).lower().removeprefix("(!)")
-    kept = "".join(char if char.isalpha() or char == ":" else " " for char in read)
-    return " ".join(kept.split()).replace(" :", ":").lstrip(":")
+    return _UNSEEN.sub(lambda found: f"<U+{ord(found.group()):04X}>", _LINE_ENDS.sub("\n", text))
 
 
 def _may_be_ours(line: str) -> bool:
-    letters = _letters(line).lstrip()
-    return any(reserved.startswith(letters[: len(reserved)]) for reserved in _RESERVED) and not _is_ours(line)
+    return any(after == "" for after in _after_ours(line))
 
 
 def _is_ours(line: str) -> bool:
-    return _letters(line).lstrip().startswith(_RESERVED)
+    """Whether its letters are those of one of ours, and a sign comes after them: "C o r r e c t i o n -"."""
+    return any(after and _is_heading(after) for after in _after_ours(line))
+
+
+def _is_heading(after: str) -> bool:
+    return after[0] not in _NO_HEADING and unicodedata.category(after[0])[0] in "PS"
+
+
+def _after_ours(line: str) -> Iterator[str]:
+    """What comes after the letters of one of ours, without spaces; empty where they have not all come yet.
+
+    Signs before and between the letters are left out, and so is the number of an item.
+    """
+    begun = line[:_HELD_CHARS_MAX]
+    if len(line) < _LINE_CHARS_MIN and line[-1:] == "\n":
+        return
+    if begun.isascii():
+        if _OTHERWISE.match(begun):
+            return
+    else:
+        begun = begun.translate(_COLONS).translate(_NO_CROSSES)
+    read = plain(_HYPHEN.sub(" ", begun)).lower()
+    if _MAY_BE_NUMBER.fullmatch(read):
+        yield ""
+        return
+    number = _NUMBER.match(read)
+    for start in (0, number.end()) if number else (0,):
+        for reserved in _RESERVED:
+            if (after := _after(read, start, reserved)) is not None:
+                yield after
+
+
+def _after(read: str, at: int, reserved: str) -> str | None:
+    for letter in reserved:
+        while at < len(read) and not read[at].isalpha():
+            at += 1
+        if at == len(read):
+            return ""
+        if read[at] != letter:
+            return None
+        at += 1
+    return read[at:].lstrip()
 
 
 def _marked(line: str) -> str:
     """A line that begins like one of ours says that it is none; so does one that hides how it begins."""
+    if line.lstrip().startswith(ESCAPED_SIGN):
+        return line
     hides = len(line) > _HELD_CHARS_MAX and _may_be_ours(line)
-    if (_is_ours(line) or hides) and not line.lstrip().startswith(ESCAPED_SIGN):
-        return f"{ESCAPED_SIGN} {line}"
-    return line
+    return f"{ESCAPED_SIGN} {line}" if hides or _is_ours(line) else line
