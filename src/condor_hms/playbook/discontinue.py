@@ -71,6 +71,8 @@ _NOUN_REASON = pattern(
     r"(?P<what>allerg(?:y|ies)|intolerance|(?:skin )?rash|hives|angio-?o?edema|anaphylaxis"
     r"|(?:(?:drug|gi) )?interactions?|bleeding(?: risk)?|(?:a )?bleed)"
 )
+#: Why, and no denial of what is asked for.
+_NO_LONGER = pattern(r"no longer (?:needed|required|indicated|necessary)")
 _WORDS = words(
     "taking order prescription medicine medication drug tablets tablet capsules capsule regular old existing"
 )
@@ -176,6 +178,7 @@ def _reason(draft: Draft) -> _Why:
             details += _own_words(draft, clause)
         begin = clause.start if clause.announced_at is None else clause.announced_at
         draft.mask(begin, clause.end)
+    details += [draft.typed(match) for match in draft.take_all(_NO_LONGER)]
     for match in draft.take_all(_NOUN_REASON):
         codes += REASONS.search(match["what"])
     codes += _FREE_REASONS.take(draft)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from condor_hms.playbook.dates import DATE, read_date
 from condor_hms.playbook.medicines import names_a_thing
 from condor_hms.playbook.objects import THINGS, VERBS
-from condor_hms.playbook.refusals import refuse
+from condor_hms.playbook.refusals import refuse, refuse_part
 from condor_hms.playbook.vocabulary import COMMAND_WORDS, HYPOTHETICAL, NEGATIONS, TIMES, words
 
 if TYPE_CHECKING:
@@ -102,6 +102,10 @@ def take_who(draft: Draft, known: Who, openers: Collection[str]) -> Who:
     _take_titles(draft, openers)
     names = _distinct(_runs(draft, openers))
     if len(names) > 1:
+        first = next((name for name in names if " " not in name and draft.text.startswith(name)), None)
+        if first is not None:
+            # A verb that nobody knows stands there too, with a capital for the sentence.
+            raise refuse_part(first)
         raise refuse(f"two names in one request ({' and '.join(names)})")
     return Who(query=" ".join([*names, known.query]).strip(), birth_date=known.birth_date)
 
@@ -172,6 +176,7 @@ def _is_capitalised(draft: Draft, word: Word, openers: Collection[str]) -> bool:
     if (
         word.text == "I"
         or word.low in _CALENDAR
+        or word.low.removesuffix("s") in _CALENDAR
         or not (_is_mixed(word.text) or re.fullmatch(r"[^\W\d_]", word.text))
     ):
         return False

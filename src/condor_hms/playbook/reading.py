@@ -20,6 +20,11 @@ __all__ = ["Reading", "is_plain_text"]
 _PRONOUN = pattern(r"she|he|they|her|him|them|his|their|hers|it|this patient|my patient|the patient")
 #: Words of free text that is taken over as it stands (an indication, a reason).
 _FREE_WORDS_MAX = 14
+#: Words that are verbs or turns elsewhere: “a newer note” orders nothing, “now and then” is how often.
+_NO_VERBS = pattern(
+    r"(?:an?|the|this|that|another|her|his|their|newer|later|older|new|old|draft|triage|progress|clinic|nursing"
+    r"|admission|duplicate) (?:note|record|document|draft|order|letter)|now and then"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +96,6 @@ class Reading:
 
 def is_plain_text(text: str) -> bool:
     """Whether free text may be taken over as it stands: short, and nothing else hides in it."""
-    low = text.lower()
+    low = _NO_VERBS.sub(" ", text.lower())
     hidden = COMMAND_WORDS.search(low) or TURNS.search(low)
     return 0 < len(text.split()) <= _FREE_WORDS_MAX and hidden is None

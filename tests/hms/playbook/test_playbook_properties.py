@@ -179,6 +179,19 @@ def test_no_text_takes_long(text: str) -> None:
     assert time.perf_counter() - begun < 1.0
 
 
+#: Understood as it is typed alone, with the reason.
+ASKED_AGAIN = {
+    # “smith, melissa” in lower case could be two patients.
+    "Start Smith, Melissa on nitrofurantoin 100 mg twice a day for 5 days",
+    # Without capitals nobody can tell whom a task names.
+    "Remind the pharmacy to check Nicholas Bell's ticagrelor dose by tomorrow",
+    "Create an urgent task for the nurses: recheck Robin Brown's oxygen saturation",
+    "Remind the nurses to recheck Robin Brown's oxygen saturation",
+    # “Please can she have …” asks for it, “can she have …?” asks whether.
+    "Can Helen Coleman have tramadol 50 mg?",
+}
+
+
 @pytest.mark.parametrize(
     ("how", "said"),
     [
@@ -204,8 +217,7 @@ def test_how_it_is_typed_makes_no_other_plan(how: str, said: Callable[[str], str
             refused.append(case["text"])
         else:
             assert json.dumps(brief(steps)).lower() == json.dumps(case["plan"]).lower(), case["text"]
-    # “smith, melissa” in lower case could be two patients.
-    assert refused in ([], ["Start Smith, Melissa on nitrofurantoin 100 mg twice a day for 5 days"]), how
+    assert set(refused) <= ASKED_AGAIN, how
 
 
 @pytest.mark.parametrize("said", [str.lower, str.upper])

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 from condor_hms.playbook.formulas.break_glass import BREAK_GLASS
 from condor_hms.playbook.formulas.letters import LETTERS
 from condor_hms.playbook.formulas.medicines import MEDICINES
+from condor_hms.playbook.formulas.named import NAMED
 from condor_hms.playbook.formulas.office import OFFICE
 from condor_hms.playbook.formulas.reading import READING
 from condor_hms.playbook.formulas.record import RECORD
 from condor_hms.playbook.formulas.sentence import match_formula
+from condor_hms.playbook.formulas.vitals import VITALS
 
 if TYPE_CHECKING:
     import datetime
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["FORMULAS", "plan_formula"]
 
 #: In the order in which they are tried: what has more in it comes first.
-FORMULAS = (*BREAK_GLASS, *LETTERS, *OFFICE, *MEDICINES, *RECORD, *READING)
+FORMULAS = (*BREAK_GLASS, *NAMED, *LETTERS, *OFFICE, *MEDICINES, *RECORD, *VITALS, *READING)
 
 
 def plan_formula(

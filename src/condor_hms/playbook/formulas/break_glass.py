@@ -27,7 +27,7 @@ def _list(said: Said) -> Plan:
 
 def _close(said: Said) -> Plan:
     finding = said.code("finding", _FINDINGS)
-    args = {"review": said.text("ref"), "finding": finding, "comment": said.why()}
+    args = {"review": said.reference_to("Task"), "finding": finding, "comment": said.why()}
     return plan(step("s1", "breakglass.close", args))
 
 
@@ -45,6 +45,8 @@ BREAK_GLASS = (
         _list,
         rf"{{show}} (?:the )?(?:open |unreviewed )?{_OPEN}(?: to review| that wait)?",
         rf"(?:which )?{_OPEN} (?:wait|are waiting)(?: for (?:a )?review)?",
+        rf"which {_OPEN} (?:have not(?: yet)? been|haven't been|have yet to be|are not(?: yet)?) "
+        r"(?:reviewed|closed)",
         does=False,
     ),
     Formula.of(

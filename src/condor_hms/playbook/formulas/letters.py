@@ -12,6 +12,7 @@ from condor_hms.playbook.formulas.medicines import CHANGE, NOW, dose_reason, med
 from condor_hms.playbook.formulas.office import which_appointment
 from condor_hms.playbook.formulas.record import plan_of
 from condor_hms.playbook.formulas.sentence import Formula, Said
+from condor_hms.playbook.refusals import refuse
 from condor_hms.playbook.steps import PATIENT, Plan, plan, reference, step
 
 __all__ = ["LETTERS"]
@@ -98,6 +99,21 @@ def _remind(said: Said) -> Plan:
     )
 
 
+def _remind_of(said: Said) -> Plan:
+    """Of the appointment on a day that was said."""
+    day = said.coming()
+    args = {"appointment": reference("s2", "only", "reference"), "channel": said.channel()}
+    return plan(
+        said.search(),
+        step("s2", "appointment.search.card", {"patient": PATIENT, "from": day, "to": day}, after=("s1",)),
+        step("s3", "appointment.remind", args, after=("s2",)),
+    )
+
+
+def _not_word_for_word(said: Said) -> Plan:
+    raise refuse("a message goes out word for word: write it after a colon, as the patient is to read it")
+
+
 def _invite(said: Said) -> Plan:
     args = {
         "patient": PATIENT,
@@ -131,6 +147,15 @@ LETTERS: tuple[Formula, ...] = (
         _remind,
         r"remind {who} (?:of|about) {their} (?P<next>next )?appointment by {channel}",
         r"send {who} a reminder (?:of|about|for) {their} (?P<next>next )?appointment by {channel}",
+        r"send {who} an? {channel} reminder (?:of|about|for) {their} (?P<next>next )?appointment",
+        r"send {who} a reminder {channel} (?:of|about|for) {their} (?P<next>next )?appointment",
+    ),
+    Formula.of(
+        "appointment.remind",
+        _remind_of,
+        r"send {who} a reminder {channel} (?:of|about|for) {when}(?:'s)? appointment",
+        r"send {who} a reminder {channel} (?:of|about|for) {their} appointment on {when}",
+        r"remind {who} (?:of|about) {their} appointment on {when} by {channel}",
     ),
     Formula.of(
         "appointment.invite",
@@ -144,5 +169,11 @@ LETTERS: tuple[Formula, ...] = (
         rf"{_WRITE} {{who}}: {{text}}",
         r"send {who} an? {channel} (?:saying|that says):? {text}",
         r"(?:send|write) an? {channel} to {who}: {text}",
+    ),
+    Formula.of(
+        "communication.send",
+        _not_word_for_word,
+        rf"{_WRITE} {{who}} (?:that|to say) [^\0]{{3,500}}",
+        r"let {who} know (?:by {channel} )?that [^\0]{3,500}",
     ),
 )

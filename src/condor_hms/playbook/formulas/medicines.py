@@ -181,12 +181,15 @@ MEDICINES: tuple[Formula, ...] = (
         _renew,
         rf"renew {{whose}} {{drug}}(?: prescription)?{_SUPPLY}{_REFILLS}",
         rf"renew the {{drug}}(?: prescription)? (?:of|for) {{who}}{_SUPPLY}{_REFILLS}",
+        rf"repeat (?:the )?prescription (?:for|of) {{whose}} {{drug}}{_SUPPLY}{_REFILLS}",
     ),
     Formula.of(
         "medication.statement.record",
         _reported,
         r"record that {who} (?:says (?:that )?{they} )?(?:takes|is taking) {drug}(?:[,:] "
         r"(?P<how>[^\0]{3,120}))?",
+        r"{who} (?:says|(?:tells|told) (?:me|us)) (?:that )?{they} (?:takes|is taking) {drug}(?:[,:]? "
+        r"(?P<how>[^\0,]{3,120}?))?, (?:note|record) it as (?:patient-)?reported",
         r"{who} (?:reports|says) (?:taking|{they} takes) {drug}(?:[,:] (?P<how>[^\0]{3,120}))?",
     ),
 )

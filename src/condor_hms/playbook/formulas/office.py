@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import TYPE_CHECKING, Any
 
+from condor_hms.playbook.draft import Draft, normalise
 from condor_hms.playbook.formulas.sentence import Formula, Said
+from condor_hms.playbook.names import take_identifiers, take_who
 from condor_hms.playbook.priorities import PRIORITY
-from condor_hms.playbook.steps import PATIENT, Plan, plan, reference, step
+from condor_hms.playbook.refusals import refuse_part
+from condor_hms.playbook.steps import PATIENT, Plan, plan, reference, search_step, step
+from condor_hms.playbook.vocabulary import FILLERS
+
+if TYPE_CHECKING:
+    from condor_hms.playbook.steps import Step
 
 __all__ = ["OFFICE", "which_appointment"]
 
-_MEANINGS = {
-    r"(?:the )?author": "1.2.840.10065.1.12.1.1",
-    r"(?:the )?verif(?:ier|ication)": "1.2.840.10065.1.12.1.5",
-    r"(?:a |the )?witness": "1.2.840.10065.1.12.1.8",
-    r"(?:a |the )?co-?author": "1.2.840.10065.1.12.1.2",
-}
-_MEANING = rf"(?: as (?P<meaning>{'|'.join(_MEANINGS)}))?"
 _TEMPLATES = {
     r"discharge (?:summary|letter)": "discharge",
     r"clinic letter": "clinic-letter",
@@ -34,7 +35,8 @@ _ROLES = {
 }
 _ROLE = rf"(?P<role>{'|'.join(_ROLES)})"
 _CANCEL_REASONS = {
-    r"(?:the )?patient(?: asked| request(?:ed it)?)?|(?:she|he|they) asked": "pat",
+    r"(?:the )?patient(?: asked| request(?:ed it)?)?|(?:she|he|they) asked"
+    r"|(?:the patient|she|he|they) (?:is|are) (?:unwell|ill|sick)": "pat",
     r"(?:the )?(?:provider|doctor|clinician)(?: is (?:ill|away))?": "prov",
     r"(?:the )?equipment(?: is (?:broken|down))?": "maint",
     r"other(?: reasons?)?": "other",
@@ -48,7 +50,7 @@ def _documents(said: Said, status: str | None = None, step_id: str = "s2") -> di
 
 
 def _sign(said: Said) -> Plan:
-    args = {"document": reference("s2", "draft", "reference"), "meaning": said.code("meaning", _MEANINGS)}
+    args = {"document": reference("s2", "draft", "reference"), "meaning": said.signing()}
     return plan(
         said.search(), _documents(said, "preliminary"), step("s3", "document.sign", args, after=("s2",))
     )
@@ -75,7 +77,7 @@ def _generate_and_sign(said: Said) -> Plan:
         {"patient": PATIENT, "doc_type": ["18842-5"], "doc_status": "preliminary"},
         after=("s2",),
     )
-    args = {"document": reference("s3a", "draft", "reference"), "meaning": said.code("meaning", _MEANINGS)}
+    args = {"document": reference("s3a", "draft", "reference"), "meaning": said.signing()}
     return plan(said.search(), _report(said), found, step("s3", "document.sign", args, after=("s3a",)))
 
 
@@ -102,10 +104,6 @@ def _archive(said: Said) -> Plan:
     # Of several, a person says which.
     args = {"document": reference("s2", "only", "reference"), "reason": said.why()}
     return plan(said.search(), _documents(said), step("s3", "document.archive", args, after=("s2",)))
-
-
-def _archive_named(said: Said) -> Plan:
-    return plan(step("s1", "document.archive", {"document": said.text("ref"), "reason": said.why()}))
 
 
 def _slot(said: Said, step_id: str) -> dict[str, str]:
@@ -142,6 +140,21 @@ def _cancel(said: Said) -> Plan:
     return plan(said.search(), _next_appointment(said), step("s3", "appointment.update", args, after=("s2",)))
 
 
+def _cancel_on(said: Said) -> Plan:
+    """The appointment of a day that was said, where there is one alone."""
+    day = said.coming()
+    args = {
+        "appointment": reference("s2", "only", "reference"),
+        "action": "cancel",
+        "cancel_reason": said.code("reason", _CANCEL_REASONS),
+    }
+    return plan(
+        said.search(),
+        step("s2", "appointment.search.card", {"patient": PATIENT, "from": day, "to": day}, after=("s1",)),
+        step("s3", "appointment.update", args, after=("s2",)),
+    )
+
+
 def _move(said: Said) -> Plan:
     slots = {
         "practitioner": reference("s2", which_appointment(said), "clinician"),
@@ -168,9 +181,36 @@ def _task(said: Said) -> Plan:
         "due": said.coming(),
         "priority": said.priority("text"),
     }
-    if not said.has("who"):
+    who = said.search() if said.has("who") else _patient_in(said)
+    if who is None:
         return plan(step("s1", "task.create", args))
-    return plan(said.search(), step("s2", "task.create", {"patient": PATIENT, **args}, after=("s1",)))
+    return plan(who, step("s2", "task.create", {"patient": PATIENT, **args}, after=("s1",)))
+
+
+#: “Ward Brown”, “Brown's”, “Mrs Brown”, a record number: somebody, and not the start of a sentence.
+_SOMEBODY = re.compile(
+    r"[A-Z][\w'-]*[a-z] [A-Z][\w'-]*[a-z]|[A-Z][\w-]+(?:'s|s')(?!\w)|(?i:mrs?|ms|miss)\.? [A-Z]"
+    r"|[A-Z]{2,6}-\d{3,12}"
+)
+
+
+def _patient_in(said: Said) -> Step | None:
+    """The patient whom the text of a task names; None where it names nobody.
+
+    Raises:
+        RequestNotUnderstood: two, or no capitals to tell a name by.
+    """
+    text = said.text("text")
+    if text in (text.lower(), text.upper()) and re.search(r"\w's(?!\w)", text, re.IGNORECASE):
+        raise refuse_part(text, "say whom it is about: “a task for the nurse about Melissa Smith: …”")
+    text = text[:1].lower() + text[1:]
+    if not _SOMEBODY.search(text):
+        return None
+    draft = Draft(normalise(text))
+    for name in said.staff:
+        draft.take_all(re.compile(rf"(?:(?:dr\.?|doctor) )?(?<!\w){re.escape(name)}(?:'s)?(?!\w)"))
+    found = take_who(draft, take_identifiers(draft, said.today), FILLERS)
+    return search_step(found.query, found.birth_date) if found.query else None
 
 
 def _invoice(action: str, state: str) -> Any:
@@ -194,8 +234,8 @@ OFFICE: tuple[Formula, ...] = (
         "report.generate document.sign",
         _generate_and_sign,
         rf"(?:generate|make|print) (?:the |a )?{_TEMPLATE} (?:as (?:a )?)?{_FORMAT} (?:for|of) {{who}} "
-        rf"and sign it{_MEANING}",
-        rf"(?:generate|make|print) {{whose}} {_TEMPLATE} (?:as (?:a )?)?{_FORMAT} and sign it{_MEANING}",
+        rf"and sign it{{meaning}}",
+        rf"(?:generate|make|print) {{whose}} {_TEMPLATE} (?:as (?:a )?)?{_FORMAT} and sign it{{meaning}}",
     ),
     Formula.of(
         "report.generate",
@@ -206,20 +246,22 @@ OFFICE: tuple[Formula, ...] = (
     Formula.of(
         "document.sign",
         _sign,
-        rf"sign {{whose}} (?:draft )?(?:{{document}}|draft){_MEANING}",
-        rf"sign the (?:draft )?{{document}} (?:of|for) {{who}}{_MEANING}",
+        r"sign {whose} (?:draft )?(?:{document}|draft|note){meaning}",
+        r"sign the (?:draft )?{document} (?:of|for) {who}{meaning}",
     ),
     Formula.of(
         "note.draft",
         _draft,
         r"(?:draft|write) an? {document} (?:for|of|on) {who}: {text}",
         r"(?:draft|write) {whose} {document}: {text}",
+        r"(?:draft|write) an? (?:draft )?(?:{document}|(?:clinic )?note) (?:for|of|on) {who}"
+        r"(?:: | saying:? | that says:? ){text}",
     ),
     Formula.of(
         "note.update",
         _draft_change("delete"),
-        r"delete {whose} draft(?: {document})?",
-        r"delete the draft {document} (?:of|for) {who}",
+        r"delete {whose} draft(?: {document}| note)?",
+        r"delete the draft(?: {document}| note)? (?:of|for) {who}",
     ),
     Formula.of(
         "note.update",
@@ -233,7 +275,6 @@ OFFICE: tuple[Formula, ...] = (
         r"archive {whose} {document}(?:{because}{why})?",
         r"archive the {document} (?:of|for) {who}(?:{because}{why})?",
     ),
-    Formula.of("document.archive", _archive_named, r"archive (?:the document )?{ref}(?:{because}{why})?"),
     Formula.of(
         "appointment.book",
         _book,
@@ -249,6 +290,12 @@ OFFICE: tuple[Formula, ...] = (
     ),
     Formula.of(
         "appointment.update",
+        _cancel_on,
+        rf"cancel {{whose}} appointment (?:on )?{{when}}{_CANCEL_REASON}",
+        rf"cancel the appointment of {{who}} (?:on )?{{when}}{_CANCEL_REASON}",
+    ),
+    Formula.of(
+        "appointment.update",
         _move,
         r"(?:move|reschedule) {whose} (?P<next>next )?appointment to {when} at {time}",
         r"(?:move|reschedule) the (?P<next>next )?appointment of {who} to {when} at {time}",
@@ -258,6 +305,7 @@ OFFICE: tuple[Formula, ...] = (
         _task,
         rf"(?:give|leave) the {_ROLE} an? (?:(?P<priority>{PRIORITY}) )?task(?: for "
         rf"{{who}})?(?:,? due {{when}})?: {{text}}",
+        rf"remind the {_ROLE} to {{text}}(?: by {{when}})?",
         rf"create an? (?:(?P<priority>{PRIORITY}) )?task for the {_ROLE}(?: about {{who}})?(?:,? "
         rf"due {{when}})?: {{text}}",
     ),

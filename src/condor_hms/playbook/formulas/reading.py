@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import TYPE_CHECKING, Any
 
+from condor_hms.playbook.formulas.second import is_medicine
 from condor_hms.playbook.formulas.sentence import Formula, Said
+from condor_hms.playbook.formulas.vitals import SIGN_NAME, SIGNS
+from condor_hms.playbook.refusals import refuse_part
 from condor_hms.playbook.steps import PATIENT, Plan, plan, reference, step
 
 if TYPE_CHECKING:
@@ -12,14 +16,6 @@ if TYPE_CHECKING:
 
 __all__ = ["READING"]
 
-_SIGNS = {
-    r"(?:bp|blood pressure)": "85354-9",
-    r"(?:heart rate|pulse|hr)": "8867-4",
-    r"(?:temperature|temp)": "8310-5",
-    r"(?:spo2|sats|oxygen saturation)": "59408-5",
-    r"weight": "29463-7",
-}
-_SIGN = r"(?P<sign>bp|blood pressure|heart rate|pulse|temperature|spo2|sats|oxygen saturation|weight)"
 _ANALYSES = {
     r"overdue hba1c": "overdue-hba1c",
     r"high potassium": "high-potassium",
@@ -40,7 +36,7 @@ def _of(tool: str, **given: str) -> Callable[[Said], Plan]:
 
 
 def _vitals(said: Said) -> Plan:
-    sign = said.code("sign", _SIGNS)
+    sign = said.code("sign", SIGNS)
     args = {"patient": PATIENT, "sign": [sign] if sign else None, "since": said.past()}
     return plan(said.search(), step("s2", "vitals.trend.card", args, after=("s1",)))
 
@@ -51,8 +47,21 @@ def _appointments(said: Said) -> Plan:
     return plan(said.search(), step("s2", "appointment.search.card", args, after=("s1",)))
 
 
+def _of_clinician(said: Said) -> Plan:
+    day = said.coming()
+    who = said.clinician()
+    if who is None:
+        raise refuse_part(said.text("clinician"), "no clinician here is called so")
+    args = {"practitioner": who, "from": day or said.today.isoformat(), "to": day}
+    return plan(step("s1", "appointment.search.card", args))
+
+
 def _documents(said: Said) -> Plan:
-    args = {"patient": PATIENT, "doc_type": said.documents()}
+    args = {
+        "patient": PATIENT,
+        "doc_type": said.documents(),
+        "doc_status": "preliminary" if said.has("drafts") else None,
+    }
     return plan(said.search(), step("s2", "document.search", args, after=("s1",)))
 
 
@@ -65,11 +74,35 @@ def _read(said: Said) -> Plan:
     )
 
 
-def _times(tool: str) -> Callable[[Said], Plan]:
-    def build(said: Said) -> Plan:
-        return plan(step("s1", tool, {"practitioner": said.clinician(), "from": said.coming()}))
+def _slots(said: Said) -> Plan:
+    """“On” a day is that day alone, “after” it begins on the next."""
+    begin, end = said.coming(), None
+    if begin and said.text("since").lower() == "on":
+        end = begin
+    if begin and said.text("since").lower() == "after":
+        begin = (datetime.date.fromisoformat(begin) + datetime.timedelta(days=1)).isoformat()
+    return plan(step("s1", "schedule.slots", {"practitioner": said.clinician(), "from": begin, "to": end}))
 
-    return build
+
+def _availability(said: Said) -> Plan:
+    args = {"practitioner": said.clinician(), "from": said.coming()}
+    return plan(step("s1", "schedule.availability", args))
+
+
+def _may_have(said: Said) -> Plan:
+    """“Can she have tramadol?” is answered by the check; a doctor decides."""
+    drug = said.text("drug")
+    if not is_medicine(drug):
+        raise refuse_part(drug, "it is no medicine that I know")
+    dose = {"dose_value": said.number("value"), "dose_unit": said.text("unit") or None}
+    args = {"patient": PATIENT, "medication": drug[:1].upper() + drug[1:], **dose}
+    return plan(said.search(), step("s2", "interaction.check", args, after=("s1",)))
+
+
+def _trail_of_patient(said: Said) -> Plan:
+    return plan(
+        said.search(), step("s2", "audit.trail", {"target": PATIENT, "since": said.past()}, after=("s1",))
+    )
 
 
 def _trail(said: Said) -> Plan:
@@ -90,21 +123,41 @@ def _read_only(name: str, build: Callable[[Said], Plan], *sentences: str) -> For
 
 
 _SINCE = r"(?: since {date})?"
+_MEDICINES = r"(?:medicines|medications|meds)"
+_UNORDERED = r"(?:over-the-counter|otc|non-prescription|herbal)"
+_REPORTED = r"(?:(?:self-|patient-)?reported)"
+#: With the title a clinician, without it a patient.
+_CLINICIAN = r"(?P<clinician>(?:dr\.?|doctor) [^\W\d_][\w'-]*?)"
 
 READING: tuple[Formula, ...] = (
     _read_only(
         "patient.everything",
         _of("patient.everything", since="date"),
-        rf"{{show}} (?:everything|the (?:whole|full|entire|complete) record) (?:on|of|about|for) "
-        rf"{{who}}{_SINCE}",
-        rf"{{show}} {{whose}} (?:whole|full|entire|complete) record{_SINCE}",
+        rf"{{show}} (?:everything|the (?:whole|full|entire|complete) "
+        rf"(?:record|chart|file)) (?:on|of|about|for) {{who}}{_SINCE}",
+        rf"{{show}} {{whose}} (?:whole|full|entire|complete) (?:record|chart|file){_SINCE}",
+        rf"(?:{{show}} )?everything (?:on (?:file|record) )?(?:for|about|of|on) {{who}}{_SINCE}",
     ),
     _read_only(
         "medication.statement.list",
         _of("medication.statement.list"),
         r"what does {who} (?:say|report)(?: that)? {they} (?:takes?|is taking)",
-        r"(?:{show} )?(?:the )?reported (?:medicines|medications|meds) (?:of|for) {who}",
-        r"{show} {whose} reported (?:medicines|medications|meds)",
+        rf"what (?:{_UNORDERED} )?{_MEDICINES} does {{who}} (?:say|report)(?: that)? {{they}} "
+        r"(?:takes?|is taking)",
+        rf"(?:{{show}} )?(?:the )?{_REPORTED} {_MEDICINES} (?:of|for) {{who}}",
+        rf"{{show}} {{whose}} {_REPORTED} {_MEDICINES}",
+    ),
+    _read_only(
+        "allergy.list.card",
+        _of("allergy.list.card"),
+        r"is {who} allergic to anything",
+        r"does {who} have (?:any )?(?:known )?allergies",
+    ),
+    _read_only(
+        "interaction.check",
+        _may_have,
+        r"(?:can|could|may) {who} (?:have|take|be given|be started on) {drug}"
+        r"(?: (?P<value>\d+(?:\.\d+)?) ?(?P<unit>mg|g))?",
     ),
     _read_only(
         "treatment.list.card",
@@ -122,16 +175,17 @@ READING: tuple[Formula, ...] = (
     _read_only(
         "vitals.trend.card",
         _vitals,
-        rf"(?:{{show}}|trend) {{whose}} (?:vitals?(?: signs)?|{_SIGN})(?: trend| over time)?{_SINCE}",
-        rf"how (?:has|is) {{whose}} {_SIGN} (?:been|doing|going){_SINCE}",
-        rf"(?:{{show}} )?(?:the )?(?:vital signs|vitals|{_SIGN}) (?:trend )?(?:of|for) {{who}}{_SINCE}",
+        rf"(?:{{show}}|trend) {{whose}} (?:vitals?(?: signs)?|{SIGN_NAME})(?: trend| over time)?{_SINCE}",
+        rf"how (?:has|have|is|are) {{whose}} {SIGN_NAME} (?:been|doing|going){_SINCE}",
+        rf"(?:{{show}} )?(?:the )?(?:vital signs|vitals|{SIGN_NAME}) (?:trend )?(?:of|for) {{who}}{_SINCE}",
     ),
     _read_only(
         "imaging.search",
         _of("imaging.search", since="date"),
         rf"{{show}} {{whose}} (?:imaging|scans|x-?rays){_SINCE}",
         r"what (?:imaging|scans) (?:has|did) {who} (?:had|have)",
-        rf"(?:{{show}} )?(?:the )?(?:imaging|scans) (?:of|for) {{who}}{_SINCE}",
+        rf"(?:{{show}} |any )?(?:the )?(?:imaging|scans)(?: reports?)? (?:of|for|on) {{who}}{_SINCE}",
+        rf"{{show}} (?:the )?(?:x-?rays?|radiology|imaging|scan)(?: reports?)? (?:of|for|on) {{who}}{_SINCE}",
     ),
     _read_only(
         "encounter.list",
@@ -142,6 +196,12 @@ READING: tuple[Formula, ...] = (
     ),
     _read_only(
         "appointment.search.card",
+        _of_clinician,
+        rf"{{show}} {_CLINICIAN}'s appointments(?: (?:on |for )?{{when}})?",
+        rf"{{show}} (?:the )?appointments (?:of|with) {_CLINICIAN}(?: (?:on |for )?{{when}})?",
+    ),
+    _read_only(
+        "appointment.search.card",
         _appointments,
         r"{show} {whose} appointments?(?: (?:on |for )?{when})?",
         r"when is {whose} next appointment",
@@ -149,21 +209,23 @@ READING: tuple[Formula, ...] = (
     ),
     _read_only(
         "schedule.slots",
-        _times("schedule.slots"),
-        r"{show} (?:the )?free slots (?:of|for|with) {clinician} (?:from|on|after) {when}",
-        r"when is {clinician} free (?:on|from|after) {when}",
+        _slots,
+        r"(?:{show} )?(?:the )?free slots (?:of|for|with) {clinician} (?P<since>from|on|after) {when}",
+        r"when is {clinician} free (?P<since>from|on|after) {when}",
     ),
     _read_only(
         "schedule.availability",
-        _times("schedule.availability"),
-        r"(?:compute|work out|{show}) (?:the )?availability of {clinician} (?:from|on|after) {when}",
-        r"(?:{show} )?{clinician}'s availability (?:from|on|after) {when}",
+        _availability,
+        r"(?:compute|work out|{show}) (?:the )?availability of {clinician} from {when}",
+        r"(?:{show} )?{clinician}'s availability from {when}",
     ),
     _read_only(
         "document.search",
         _documents,
         r"{show} {whose} (?:documents|notes|letters)",
         r"{show} (?:the )?{document} (?:of|for) {who}",
+        r"(?:{show}|any) (?:the )?(?:documents|(?P<drafts>drafts?)) (?:of|for|on) {who}",
+        r"{show} {whose} (?P<drafts>drafts)",
         r"what documents (?:are there|do we have) (?:on|of|for|about) {who}",
     ),
     _read_only(
@@ -178,12 +240,14 @@ READING: tuple[Formula, ...] = (
         _of("order.status"),
         r"(?:what is |show(?: me)? )?the status of {whose} orders",
         r"where do {whose} orders stand",
+        r"what (?:has )?(?:happened to|became of|is happening with) {whose} (?:lab |imaging )?orders",
         r"have {whose} orders been (?:done|carried out)",
     ),
     _read_only(
         "billing.summary.card",
         _of("billing.summary.card"),
-        r"{show} {whose} (?:bill|account|invoices|bill summary)",
+        r"{show} {whose} (?:bill|account|invoices|bill(?:ing)? summary)",
+        r"(?:{show} )?(?:the )?billing summary (?:of|for) {who}",
         r"what does {who} owe(?: us)?",
         r"(?:{show} )?(?:the )?bill (?:of|for|summary of|summary for) {who}",
     ),
@@ -193,6 +257,12 @@ READING: tuple[Formula, ...] = (
         rf"(?:{{show}} )?(?:the )?audit trail (?:of|for) {{ref}}{_SINCE}",
         rf"who (?:changed|touched|wrote|has changed) {{ref}}{_SINCE}",
     ),
+    _read_only(
+        "audit.trail",
+        _trail_of_patient,
+        rf"who (?:changed|touched|wrote (?:to|in)|has changed) {{whose}} (?:record|chart|file){_SINCE}",
+        rf"(?:{{show}} )?(?:the )?audit trail (?:of|for) {{who}}{_SINCE}",
+    ),
     Formula.of(
         "analytics.run",
         _analysis,
@@ -201,5 +271,10 @@ READING: tuple[Formula, ...] = (
         rf"run (?:the )?(?P<analysis>overdue hba1c|high potassium|antibiotic (?:use|usage)) "
         rf"(?:analysis|report|query){_SINCE}",
     ),
-    _read_only("analytics.run", _overdue, rf"which patients are overdue (?:for )?(?:an? )?hba1c{_SINCE}"),
+    _read_only(
+        "analytics.run",
+        _overdue,
+        r"which (?:patients|diabetics|diabetic patients|patients with diabetes) are overdue "
+        rf"(?:for )?(?:an? |their )?hba1c{_SINCE}",
+    ),
 )

@@ -33,7 +33,16 @@ _VACCINES = {
     r"td|tetanus(?: diphtheria)?": "113",
     r"zoster|shingles": "187",
 }
-_SITES = {r"left arm": "LA", r"right arm": "RA", r"left thigh": "LT", r"right thigh": "RT"}
+_SITES = {
+    r"left (?:upper )?arm|left deltoid": "LA",
+    r"right (?:upper )?arm|right deltoid": "RA",
+    r"left thigh": "LT",
+    r"right thigh": "RT",
+}
+_GIVEN = (
+    r"(?:,? (?:on )?{date})?(?:,? lot (?P<lot>[\w-]{2,20}))?"
+    rf"(?:,? (?:in(?:to)? the )?(?P<site>{'|'.join(_SITES)}))?"
+)
 _SIDES = {r"left": "left", r"right": "right", r"both": "both"}
 _CERTAINTY = r"(?P<certainty>confirmed|provisional|differential)"
 _PLAN = r"(?P<plan>[^\W\d_][\w -]{1,40}?)"
@@ -103,7 +112,12 @@ def _new_plan(said: Said) -> Plan:
     activities = [
         part.strip() for part in re.split(r",| and (?=[^,]+$)|;", said.text("text")) if part.strip()
     ]
-    args = {"patient": PATIENT, "title": said.text("title").strip("\"'"), "activities": activities}
+    args = {
+        "patient": PATIENT,
+        "title": said.text("title").strip("\"'"),
+        "goal": said.why("goal"),
+        "activities": activities or None,
+    }
     return plan(said.search(), step("s2", "treatment.create", args, after=("s1",)))
 
 
@@ -157,29 +171,6 @@ def _refer(said: Said) -> Plan:
     return plan(said.search(), step("s2", "referral.create", args, after=("s1",)))
 
 
-def _pressure(said: Said) -> Plan:
-    taken = f"{said.today.isoformat()}T{said.time()}:00Z" if said.has("time") else None
-    args: dict[str, Any] = {"patient": PATIENT}
-    if said.has("systolic"):
-        args |= {"systolic": int(said.text("systolic")), "diastolic": int(said.text("diastolic"))}
-    if said.has("rate"):
-        args["heart_rate"] = int(said.text("rate"))
-    return plan(said.search(), step("s2", "vitals.record", {**args, "taken_at": taken}, after=("s1",)))
-
-
-def _correct(said: Said) -> Plan:
-    value = float(said.text("value")) if said.has("value") else None
-    if value is not None and value.is_integer():
-        value = int(value)
-    args = {
-        "observation": said.text("ref"),
-        "action": "void" if value is None else "amend",
-        "value": value,
-        "reason": said.why(),
-    }
-    return plan(step("s1", "vitals.correct", args))
-
-
 def _vaccine(said: Said) -> Plan:
     args = {
         "patient": PATIENT,
@@ -190,12 +181,6 @@ def _vaccine(said: Said) -> Plan:
     }
     return plan(said.search(), step("s2", "immunization.record", args, after=("s1",)))
 
-
-_READING = (
-    r"(?:(?:bp|blood pressure)(?: of| as| is)? "
-    r"(?P<systolic>\d{2,3})/(?P<diastolic>\d{2,3})|(?:pulse|heart rate)(?: of| as| is)? (?P<rate>\d{2,3}))"
-)
-_TAKEN = r"(?:,? (?:taken )?at {time})?"
 
 RECORD: tuple[Formula, ...] = (
     Formula.of(
@@ -219,8 +204,8 @@ RECORD: tuple[Formula, ...] = (
     Formula.of(
         "condition.update",
         _problem_change("resolve"),
-        rf"mark {{whose}} {_NAMED} (?:as )?resolved(?: (?:on |since )?{{date}})?",
-        rf"resolve {{whose}} {_NAMED}(?: (?:on |since )?{{date}})?",
+        rf"mark {{whose}} {_NAMED} (?:as )?resolved(?: (?:on |since |as of )?{{date}})?",
+        rf"resolve {{whose}} {_NAMED}(?: (?:on |since |as of )?{{date}})?",
     ),
     Formula.of(
         "condition.update",
@@ -231,7 +216,9 @@ RECORD: tuple[Formula, ...] = (
     Formula.of(
         "condition.record",
         _problem,
-        rf"add {_NAMED} to {{whose}} problem list(?: as (?:a )?{_CERTAINTY}(?: problem| "
+        rf"add {_NAMED} to {{whose}} problem list(?:(?: as|,)(?: a)? {_CERTAINTY}(?: problem| "
+        rf"diagnosis)?)?(?:,? since {{date}})?",
+        rf"diagnose {{who}} with {_NAMED}(?:(?: as|,)(?: a)? {_CERTAINTY}(?: problem| "
         rf"diagnosis)?)?(?:,? since {{date}})?",
         rf"record {_NAMED} as a (?:{_CERTAINTY} )?(?:problem|diagnosis) (?:of|for) {{who}}(?:,? since "
         rf"{{date}})?",
@@ -243,6 +230,8 @@ RECORD: tuple[Formula, ...] = (
         r"for {who}: {text}",
         r"(?:start|create|make) a (?:treatment|care) plan for {who} called (?P<title>[^:]{3,60}?)(?: "
         r"with|:) {text}",
+        r"(?:start|create|make) a (?:treatment|care) plan for {who}: (?P<title>[^\0:,;.]{3,60}?), "
+        r"goal:? (?P<goal>[^\0;]{3,120}?)",
     ),
     Formula.of(
         "treatment.update",
@@ -277,6 +266,10 @@ RECORD: tuple[Formula, ...] = (
         rf"(?:order|request) an? (?:{_PRIORITY} )?(?:(?P<side>left|right) )?(?P<site>[a-z]{{3,30}}) "
         rf"{_MODALITY} "
         rf"(?:for|on|of) {{who}}(?:{{because}}{{why}})?",
+        rf"(?:order|request) an? (?:{_PRIORITY} )?{_MODALITY} of (?:the |her |his |their "
+        rf")?(?:(?P<side>left|right|both) )?"
+        rf"(?P<site>[a-z]{{3,30}}(?: [a-z]{{3,20}})?) for {{who}} (?P<because>to) "
+        rf"(?P<why>(?:look for|rule out|exclude) [^\0]{{3,120}}?)",
     ),
     Formula.of(
         "order.cancel",
@@ -292,27 +285,12 @@ RECORD: tuple[Formula, ...] = (
         rf"{{who}}(?:{{because}}{{why}})?",
     ),
     Formula.of(
-        "vitals.record",
-        _pressure,
-        rf"(?:record|chart|note) {{whose}} {_READING}{_TAKEN}",
-        rf"(?:record|chart|note) an? {_READING} for {{who}}{_TAKEN}",
-    ),
-    Formula.of(
-        "vitals.correct",
-        _correct,
-        r"void (?:the )?(?:reading |observation )?{ref}(?:{because}{why})?",
-        r"correct (?:the )?(?:reading |observation )?{ref} to (?P<value>\d+(?:\.\d+)?)(?:{because}{why})?",
-    ),
-    Formula.of(
         "immunization.record",
         _vaccine,
-        rf"record an? {_VACCINE} (?:vaccination|vaccine|jab|shot) for {{who}}(?:,? given)?(?:,? (?:on "
-        rf")?{{date}})?"
-        r"(?:,? lot (?P<lot>[\w-]{2,20}))?(?:,? (?:in the )?(?P<site>left arm|right arm|left thigh|right "
-        r"thigh))?",
+        rf"record an? {_VACCINE} (?:vaccination|vaccine|jab|shot) for {{who}}(?:,? given)?" + _GIVEN,
+        rf"(?:gave|administered) {{who}} (?:the|an?|{{their}}) {_VACCINE} (?:vaccination|vaccine|jab|shot)"
+        + _GIVEN,
         rf"record that {{who}} (?:had|got|received) (?:her|his|their|an?) {_VACCINE} "
-        rf"(?:vaccination|vaccine|jab|shot)"
-        r"(?:,? (?:on )?{date})?(?:,? lot (?P<lot>[\w-]{2,20}))?"
-        r"(?:,? (?:in the )?(?P<site>left arm|right arm|left thigh|right thigh))?",
+        rf"(?:vaccination|vaccine|jab|shot)" + _GIVEN,
     ),
 )

@@ -16,7 +16,7 @@ from condor_hms.playbook.vocabulary import COMMAND_WORDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["second_medicine", "second_request"]
+__all__ = ["is_medicine", "second_medicine", "second_request"]
 
 #: Where a sentence, or a verb that is joined to one, may begin.
 _BREAK = re.compile(
@@ -78,17 +78,18 @@ def second_medicine(reason: str, *, announced: bool) -> str | None:
     before = announced
     for part in parts:
         bare = _AROUND.sub("", _AROUND.sub("", part)).strip()
-        if _is_medicine(bare) and not before:
+        if is_medicine(bare) and not before:
             return bare
         # “an interaction with aspirin and warfarin” is a list in the reason.
-        before = before if part is parts[0] and announced and _is_medicine(bare) else _ends_so(part)
+        before = before if part is parts[0] and announced and is_medicine(bare) else _ends_so(part)
     return None
 
 
 def _ends_so(part: str) -> bool:
-    return _is_medicine(part.split()[-1])
+    return is_medicine(part.split()[-1])
 
 
-def _is_medicine(text: str) -> bool:
+def is_medicine(text: str) -> bool:
+    """Whether a name is of a medicine: by the table, or by its stem."""
     word = text.lower()
     return ingredient_key(word) in MEDICINES or has_medicine_stem(word)

@@ -50,7 +50,9 @@ _MACROS = {
     "time": r"(?P<time>\d{1,2}(?:[:.]\d\d)?(?: ?[ap]\.?m\.?)?)",
     "why": r"(?P<why>[^\0]{3,300}?)",
     "text": r"(?P<text>.{3,1000}?)",
-    "drug": r"(?P<drug>[^\W\d_][\w/-]{2,30}(?: [^\W\d_][\w/-]{2,20})??)",
+    "meaning": r"(?: as (?P<meaning>(?:the )?author|(?:the )?verif(?:ier|ication)|(?:a |the )?witness"
+    r"|(?:a |the )?co-?author))?",
+    "drug": r"(?P<drug>st\.? john's wort|[^\W\d_][\w/-]{2,30}(?: [^\W\d_][\w/-]{2,20})??)",
     "their": r"(?:her|his|their|the)",
     "they": r"(?:she|he|they)",
     "because": r"(?:[,:]?(?: -)? (?P<because>because(?: of)?|since|as|due to|for|reason:?)(?!\w)[: ]*"
@@ -73,6 +75,13 @@ _DOCUMENTS = {
     "summary of episode": "34133-9",
     "referral note": "57133-1",
     "referral letter": "57133-1",
+}
+#: What a signature means: ASTM E1762.
+_MEANINGS = {
+    r"(?:the )?author": "1.2.840.10065.1.12.1.1",
+    r"(?:the )?verif(?:ier|ication)": "1.2.840.10065.1.12.1.5",
+    r"(?:a |the )?witness": "1.2.840.10065.1.12.1.8",
+    r"(?:a |the )?co-?author": "1.2.840.10065.1.12.1.2",
 }
 _SPAN = (
     r"(?:(?:the )?(?:next|coming|following) |about |around |at least |up to |another )?"
@@ -172,6 +181,26 @@ class Said:
         if doubt is not None:
             raise refuse_part(said, str(doubt))
         return said
+
+    def reference_to(self, resource_type: str) -> str:
+        """The record that is named, where it is of the type that is meant.
+
+        Raises:
+            RequestNotUnderstood: it is another one.
+        """
+        said = self.text("ref")
+        if said.partition("/")[0] != resource_type:
+            raise refuse_part(said, f"this is done with {resource_type}/…, not with it")
+        return said
+
+    def number(self, name: str) -> int | float | None:
+        """A number; whole where it is whole. None where it was not said."""
+        value = float(self.text(name)) if self.has(name) else None
+        return int(value) if value is not None and value.is_integer() else value
+
+    def signing(self) -> str | None:
+        """The code of what a signature means."""
+        return self.code("meaning", _MEANINGS)
 
     def priority(self, *texts: str) -> str | None:
         """How soon: the part of that name, and what the other parts say of it.
@@ -292,7 +321,7 @@ def match_formula(
 
 
 def _check_texts(match: re.Match[str], is_request: Callable[[str], bool]) -> None:
-    for name in ("text", "activity", "how", "do"):
+    for name in ("text", "activity", "how", "do", "goal", "title"):
         text = match.groupdict().get(name) or ""
         second = second_request(text, is_request)
         if second is not None:
