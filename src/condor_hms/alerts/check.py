@@ -14,7 +14,7 @@ from condor_hms.alerts.check_doses import dose_alerts, order_dose_alerts
 from condor_hms.alerts.doses import to_mg
 from condor_hms.alerts.labs import lab_number
 from condor_hms.alerts.model import SEVERITIES, Alert, Evidence, MedicineOrder
-from condor_hms.alerts.names import allergen_words, core_words, is_denial, mentions
+from condor_hms.alerts.names import allergen_words, core_words, is_beta_lactam, is_denial, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -27,6 +27,8 @@ __all__ = ["check_allergy", "check_medication", "check_orders"]
 
 #: Groups by effect or enzyme, not by substance: an allergy to one member says nothing about another.
 _NOT_CROSS_REACTIVE = frozenset({"k_raising", "macrolide_strong_3a4", "anticoag"})
+#: A rule whose action says so speaks against every class of them.
+_BETA_LACTAM = "non-beta-lactam"
 _RECORDED = "the patient's own record"
 #: The proposed medicine stands as an order of its own in the checks, under this reference.
 _PROPOSED = ""
@@ -174,12 +176,27 @@ def _allergy_alerts(medicine: MedicineOrder, allergies: Iterable[Allergy], rules
         if against and rule.drug.named_in(medicine.names):
             told.update(allergy.reference for allergy in against)
             yield _fire(rule.verdict, [*_of_allergies(against), *_of_orders([medicine])])
+        elif against and _BETA_LACTAM in rule.verdict.action and any(map(is_beta_lactam, medicine.names)):
+            told.update(allergy.reference for allergy in against)
+            yield _cross_reaction(rule, medicine, against)
     for allergy in active:
         if allergy.reference in told:
             continue
         verdict = _own_verdict(medicine, allergy.names, rules)
         if verdict is not None:
             yield replace(verdict, evidence=(*_of_allergies([allergy]), *_of_orders([medicine])))
+
+
+def _cross_reaction(rule: AllergyRule, medicine: MedicineOrder, against: Iterable[Allergy]) -> Alert:
+    """A beta-lactam of another class, where the rule says to choose none of them."""
+    return Alert(
+        rule_id="own-beta-lactam",
+        severity="warning",
+        summary=f"{rule.verdict.summary}, and {medicine.name} is a beta-lactam too",
+        action=rule.verdict.action,
+        source=rule.verdict.source,
+        evidence=(*_of_allergies(against), *_of_orders([medicine])),
+    )
 
 
 def _names_allergen(rule: AllergyRule, names: Iterable[str]) -> bool:

@@ -11,7 +11,17 @@ import re
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["allergen_words", "core_words", "is_denial", "mentions", "normalise"]
+__all__ = [
+    "allergen_words",
+    "core_words",
+    "has_class_stem",
+    "is_beta_lactam",
+    "is_denial",
+    "is_penicillin",
+    "known_synonyms",
+    "mentions",
+    "normalise",
+]
 
 #: Names of one substance in other countries, and brand names a doctor is likely to type (US and UK).
 _SYNONYMS: dict[str, str] = {
@@ -52,6 +62,21 @@ _SYNONYMS: dict[str, str] = {
     "augmentin": "amoxicillin clavulanate",
     "co amoxiclav": "amoxicillin clavulanate",
     "amoxycillin": "amoxicillin",
+    "amoxil": "amoxicillin",
+    "trimox": "amoxicillin",
+    "benzylpenicillin": "penicillin g",
+    "phenoxymethylpenicillin": "penicillin v",
+    "penicillin vk": "penicillin v",
+    "bicillin": "penicillin g",
+    "floxapen": "flucloxacillin",
+    "tazocin": "piperacillin tazobactam",
+    "zosyn": "piperacillin tazobactam",
+    "unasyn": "ampicillin sulbactam",
+    "cephalexin": "cefalexin",
+    "keflex": "cefalexin",
+    "rocephin": "ceftriaxone",
+    "zinnat": "cefuroxime",
+    "ceftin": "cefuroxime",
     "bactrim": "trimethoprim sulfamethoxazole",
     "septra": "trimethoprim sulfamethoxazole",
     "septrin": "trimethoprim sulfamethoxazole",
@@ -76,6 +101,9 @@ drug product containing medication
 """
 #: Words around the allergen in the names of allergies.
 _ALLERGY_WORDS = frozenset(_ALLERGY_TEXT.split())
+#: Stems of international names (WHO INN): penicillins; cephalosporins and carbapenems.
+_PENICILLIN = re.compile(r" \w*cillins? ")
+_OTHER_BETA_LACTAM = re.compile(r" (?:cef\w+|ceph\w+|\w+penem) ")
 _DENIAL = re.compile(r"\b(no known|no history of|no allergy|not allergic|negative for|denies)\b")
 
 
@@ -83,7 +111,10 @@ _DENIAL = re.compile(r"\b(no known|no history of|no allergy|not allergic|negativ
 def normalise(text: str) -> str:
     """Lower-case words with one blank before, between and after them, synonyms replaced."""
     plain = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    plain = "".join(char for char in plain if not unicodedata.combining(char))
+    # A soft hyphen or a zero-width mark is not seen: it divides no word.
+    plain = "".join(
+        char for char in plain if not unicodedata.combining(char) and unicodedata.category(char) != "Cf"
+    )
     words = " ".join(["", *re.findall(r"[^\W_]+", plain), ""])
     return _SYNONYM.sub(lambda match: _SYNONYMS[match.group()], words)
 
@@ -116,3 +147,23 @@ def allergen_words(text: str) -> str:
 def is_denial(text: str) -> bool:
     """Whether the text says that there is no such allergy."""
     return _DENIAL.search(normalise(text)) is not None
+
+
+def is_penicillin(text: str) -> bool:
+    """Whether it names a penicillin by its stem, ``-cillin``."""
+    return _PENICILLIN.search(normalise(text)) is not None
+
+
+def is_beta_lactam(text: str) -> bool:
+    """Whether it names another beta-lactam by its stem: ``cef-``, ``-penem``."""
+    return _OTHER_BETA_LACTAM.search(normalise(text)) is not None
+
+
+def has_class_stem(text: str) -> bool:
+    """Whether the rules know its class by a stem, whatever the name."""
+    return is_penicillin(text) or is_beta_lactam(text)
+
+
+def known_synonyms() -> tuple[str, ...]:
+    """Every name that is folded onto another, and those it is folded onto."""
+    return (*_SYNONYMS, *_SYNONYMS.values())

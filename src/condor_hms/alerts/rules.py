@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import orjson
 
 from condor_hms.alerts.model import Severity
-from condor_hms.alerts.names import mentions
+from condor_hms.alerts.names import is_penicillin, mentions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -41,6 +41,8 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
 }
 _WHEN = re.compile(r"([a-z][a-z /-]*)\.daily_mg (>=|<=|>|<) (\d+(?:\.\d+)?)")
+#: The class that is known by its stem as well as by its members.
+_PENICILLINS = "@penicillin"
 _NO_SOURCE = "demonstration rule, source not stated"
 _NO_ACTION = "Check the dose"
 
@@ -60,7 +62,11 @@ class DrugSet:
 
     def named_in(self, names: Iterable[str]) -> frozenset[str]:
         """The members that a medicine with these names is."""
-        return _named(self.members, tuple(names))
+        names = tuple(names)
+        found = _named(self.members, names)
+        if not found and self.label == _PENICILLINS:
+            return frozenset(name for name in names if is_penicillin(name))
+        return found
 
 
 @lru_cache(maxsize=8192)

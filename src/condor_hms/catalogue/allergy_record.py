@@ -24,6 +24,7 @@ from condor_hms.catalogue.evidence import (
 )
 from condor_hms.catalogue.hospital import Hospital, reference_of
 from condor_hms.catalogue.medicine_list import current_orders
+from condor_hms.catalogue.medicine_names import plain_name
 from condor_hms.catalogue.record_write import Call, Composed, record_write
 from condor_hms.catalogue.specs import choice, code_arg, date_arg, patient_arg
 from condor_hms.catalogue.terms import REACTIONS, Substance, ingredient_key, substance_of
@@ -123,7 +124,7 @@ def _arguments() -> tuple[ArgSpec, ...]:
 
 
 def _substance(entry: Mapping[str, Any]) -> Substance:
-    text = str(entry.get("substance") or "").strip()
+    text = plain_name(str(entry.get("substance") or ""), "Substance")
     if len(text) < 2:
         raise ToolError(
             "an allergy needs a substance; nothing was written", effect="none", code="no_substance"

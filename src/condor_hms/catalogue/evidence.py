@@ -143,7 +143,11 @@ def rules_note(rules: Rules, medication: str) -> str:
     sets += [rule.drug for group in (rules.allergies, rules.conditions, rules.doses) for rule in group]
     known = any(drugs.named_in((medication,)) for drugs in sets)
     said = f"demonstration rules {rules.version}, not reviewed by a pharmacist"
-    return said if known else f"{said}; no rule names {medication}, so only recorded allergies were compared"
+    unnamed = (
+        f"{said}; no rule names {medication}: its name was compared with the names of the recorded allergies "
+        "and of the active orders; interactions, conditions and doses were not checked"
+    )
+    return said if known else unnamed
 
 
 async def clinical_context(

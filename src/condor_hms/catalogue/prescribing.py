@@ -12,9 +12,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from condor import ArgSpec, HitlTier, InputField, ToolDescriptor
 from condor_hms.alerts import ProposedMedication, check_medication, frequency_per_day
+from condor_hms.alerts.model import SEVERITIES
 from condor_hms.catalogue.dosage import days, dosage, dosage_words, dose_args, frequency_arg, route_arg
 from condor_hms.catalogue.evidence import alert_rows, clinical_context, medication_record
 from condor_hms.catalogue.medicine_list import current_orders
+from condor_hms.catalogue.medicine_names import (
+    AS_TYPED,
+    MEANT,
+    medicine_name,
+    name_alert,
+    plain_name,
+    which_medicine,
+)
 from condor_hms.catalogue.record_write import Call, Composed, record_write
 from condor_hms.catalogue.specs import Hint, choice, patient_arg, text_arg
 from condor_hms.catalogue.tasks import task_resource
@@ -101,9 +110,9 @@ def _arguments() -> tuple[ArgSpec, ...]:
 
 async def _prescribe(call: Call) -> Composed:
     """Prescribe a medicine: dose, route and frequency are always stated; a doctor approves and signs."""
-    order = call.args
     patient = await call.patient()
     record = await medication_record(call.hospital, patient["reference"])
+    order, unclear = _named(call, record)
     orders = await current_orders(call.hospital, patient["reference"])
     rows = alert_rows(alerts_for(call.hospital, record, order), patient, orders)
     before = [order_text(row) for row in orders]
@@ -131,10 +140,23 @@ async def _prescribe(call: Call) -> Composed:
             *_taken_route(order),
             *await clinical_context(call.hospital, record, medication=str(order.get("medication"))),
         ],
-        requires=("override_reason",) if critical else (),
+        requires=unclear or (("override_reason",) if critical else ()),
         notes=watched_notes(watched),
         facts={"order": words},
     )
+
+
+def _named(call: Call, record: MedicationRecord) -> tuple[Mapping[str, Any], tuple[InputField, ...]]:
+    """The order under the medicine's name, and the question which one is meant while that is open."""
+    typed = plain_name(str(call.args["medication"]), "Medicine")
+    order = {**call.args, "medication": typed}
+    name = medicine_name(typed, call.hospital.rules, record)
+    meant = call.ctx.answers.get(MEANT)
+    if not name.near or meant == AS_TYPED:
+        return order, ()
+    if meant == name.near:
+        return {**order, "medication": name.near.capitalize()}, ()
+    return order, (which_medicine(name),)
 
 
 def _taken_route(order: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -179,14 +201,16 @@ def alerts_for(
         replaces: orders that it takes the place of.
     """
     frequency = str(order.get("frequency"))
+    name = medicine_name(str(order.get("medication")), hospital.rules, record)
     proposed = ProposedMedication(
-        medication=str(order.get("medication")),
+        medication=name.compared,
         dose_value=order.get("dose_value"),
         dose_unit=order.get("dose_unit"),
         frequency_per_day=frequency_per_day(frequency) if frequency in FREQUENCIES else None,
         replaces=replaces,
     )
-    return check_medication(record, proposed, hospital.rules, hospital.today)
+    alerts = (*check_medication(record, proposed, hospital.rules, hospital.today), *name_alert(name))
+    return tuple(sorted(alerts, key=lambda alert: SEVERITIES.index(alert.severity)))
 
 
 def _in_words(order: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from condor import ArgSpec, PolicyClass, ToolContext, ToolDescriptor, tool
 from condor_hms.catalogue.denials import refuse_doubt
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require_patient
 from condor_hms.catalogue.identity import identity
+from condor_hms.catalogue.medicine_names import plain_name
 from condor_hms.catalogue.record_write import Call, Composed, record_write
 from condor_hms.catalogue.specs import CLINICIANS, code_arg, patient_arg, text_arg
 from condor_hms.catalogue.words import concept_text, plural
@@ -75,7 +76,8 @@ def reported_medicine_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
 
 async def _record(call: Call) -> Composed:
     """Record a medicine that the patient says they take; it is history, not an order."""
-    who, name, status = await call.patient(), call.given("medication"), str(call.args["status"])
+    who, status = await call.patient(), str(call.args["status"])
+    name = plain_name(call.given("medication"), "Medicine")
     refuse_doubt("medicine", name)
     resource: Resource = {
         "resourceType": "MedicationStatement",

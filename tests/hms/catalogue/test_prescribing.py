@@ -37,7 +37,8 @@ async def test_the_card_shows_who_what_and_what_to_weigh(desk: Desk) -> None:
         "Latest potassium": "not recorded",
         "Latest weight": "77.2 kg on 10 Nov 2026",
         "Alert rules": "demonstration rules demo-2026-11-30, not reviewed by a pharmacist; no rule names "
-        "Nitrofurantoin, so only recorded allergies were compared",
+        "Nitrofurantoin: its name was compared with the names of the recorded allergies and of the active "
+        "orders; interactions, conditions and doses were not checked",
         "Meaning of the signature": "Author's Signature where Dr Okafor, who asked, approves; else "
         "Verification Signature",
         "Printed name": "whoever approves this card; asked for by Dr Okafor",
