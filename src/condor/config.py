@@ -282,6 +282,8 @@ class Settings(BaseSettings):
         read = urlsplit(url)
         if read.scheme not in ("http", "https") or not read.hostname or read.username or read.password:
             raise ValueError("no address")
+        if read.port == 0:  # one that is no number, or beyond 65535, raises as it is read
+            raise ValueError("no port")
         return url
 
     @field_validator("sink_url")

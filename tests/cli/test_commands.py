@@ -488,6 +488,33 @@ def test_the_doctor_finds_settings_that_cannot_be_used(shell: Shell) -> None:
     assert "settings: each can be used" in done.words
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("CONDOR_PROCESSORS", "{", "settings: CONDOR_PROCESSORS is not JSON that can be kept"),
+        (
+            "CONDOR_PROCESSORS",
+            '{"token-limiter": {"input_tokens_max": 0}}',
+            "settings: CONDOR_PROCESSORS: token-limiter.input_tokens_max",
+        ),
+        (
+            "CONDOR_PROCESSORS",
+            '{"moderation": {"languages": ["klingon"]}}',
+            "no word list for klingon",
+        ),
+        ("CONDOR_PACKS", "nope", "packs: no pack 'nope' is installed; there are"),
+        ("CONDOR_SINK_URL", "https://audit.example:99999/hook", "settings: CONDOR_SINK_URL is not usable"),
+        ("CONDOR_MODEL_BASE_URL", "http://127.0.0.1:0/v1", "settings: CONDOR_MODEL_BASE_URL is not usable"),
+        ("CONDOR_MODEL_PROVIDER", "zzz", "model: CONDOR_MODEL_PROVIDER is 'zzz', which cannot be used"),
+    ],
+)
+def test_the_doctor_makes_what_a_run_would_make(shell: Shell, name: str, value: str, said: str) -> None:
+    """What a run would refuse is said before there is one, and nothing is reached for it."""
+    done = shell.run("doctor", env={"CONDOR_MODEL_NAME": "m-1", "CONDOR_MODEL_KEY": "k", name: value})
+    assert done.code == 9, done
+    assert said in done.words
+
+
 def test_one_is_no_plural(shell: Shell) -> None:
     """Counts are said as people say them."""
     shell.parked()

@@ -21,7 +21,7 @@ from urllib.parse import quote, urlsplit
 
 from condor.cli.check import Check, note, ok, problem, warning
 from condor.cli.coroutines import run_to_end
-from condor.cli.home import installed_packs, place_to_read
+from condor.cli.home import PACKS_VARIABLE, installed_packs, packs_configured, place_to_read
 from condor.cli.home_checks import look_into
 from condor.cli.owner import database_of, is_shared, owner_of
 from condor.core.errors import CondorError, show
@@ -88,9 +88,22 @@ def _settings() -> Iterator[Check]:
             "CONDOR_DATABASE_URL cannot be used; write sqlite:///path/to/file.db "
             "or postgresql://user:password@host/database"
         )
+    bad += _processors_that_cannot_be_made(settings)
     yield from (problem("settings", message) for message in bad)
     if not bad:
         yield ok("settings", "each can be used")
+
+
+def _processors_that_cannot_be_made(settings: Settings) -> Iterator[str]:
+    """What a run would refuse of its message processors; they are made, as it would make them."""
+    from condor.processors import build_input_processors, build_output_processors
+
+    for build in (build_input_processors, build_output_processors):
+        try:
+            build(settings.processors)
+        except CondorError as error:
+            yield str(error)
+            return
 
 
 def _model(*, asks: bool) -> Iterator[Check]:
@@ -146,6 +159,10 @@ def _packs() -> Iterator[Check]:
         yield note(
             "packs", "none is installed; tools come from your own program, or from condor-runtime[hms]"
         )
+    try:
+        packs_configured()
+    except CondorError as error:
+        yield problem("packs", f"{error}; look at {PACKS_VARIABLE}")
     for name, pack in packs.items():
         yield ok("pack", f"{name}{' (with a demonstration)' if pack.has_demo else ''}")
 

@@ -223,10 +223,23 @@ def packs_of(place: Place) -> tuple[Pack, ...]:
         RefusedInput: a name that is not installed.
         HomeUnusable: one cannot be loaded.
     """
+    return _installed(place.packs)
+
+
+def packs_configured() -> tuple[Pack, ...]:
+    """The packs that the environment names.
+
+    Raises:
+        RefusedInput, HomeUnusable: as ``packs_of``.
+    """
+    return _installed(_packs_configured() or ())
+
+
+def _installed(names: tuple[str, ...]) -> tuple[Pack, ...]:
     installed = installed_packs()
-    for name in place.packs:
+    for name in names:
         if name not in installed:
             raise RefusedInput(
                 f"no pack {show(name)} is installed; there are {', '.join(sorted(installed)) or 'none'}"
             )
-    return tuple(installed[name] for name in place.packs)
+    return tuple(installed[name] for name in names)

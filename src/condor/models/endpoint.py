@@ -148,6 +148,14 @@ class Endpoint:
         """What a question and so much of its answer cost, where nobody counts it."""
         return self._priced(*_by_length(question, said))
 
+    async def open(self) -> None:
+        """Be ready to ask; nothing is reached.
+
+        Raises:
+            RefusedInput: the settings name a provider that is not there.
+        """
+        await self._opened()
+
     async def aclose(self) -> None:
         """Let go of its connections."""
         if self._client is not None:

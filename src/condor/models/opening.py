@@ -74,7 +74,7 @@ async def check_models(settings: Settings, *, asks: bool) -> str:
     """The model in one line.
 
     Args:
-        asks: ask it for one word; else nothing is reached.
+        asks: ask it for one word; else it is only opened, and nothing is reached.
 
     Raises:
         RefusedInput: it is not configured, its library is not installed, or it cannot be asked.
@@ -86,6 +86,10 @@ async def check_models(settings: Settings, *, asks: bool) -> str:
     if not asks:
         from condor.config import uses_of
 
+        try:
+            await endpoint.open()
+        finally:
+            await models.aclose()
         return f"{endpoint.place}, for {', '.join(uses_of(settings.model_for))}; --model asks it for one word"
     try:
         reply: Reply = await endpoint.ask(
