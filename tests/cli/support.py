@@ -78,6 +78,8 @@ class Shell:
             for name in ("PATH", "HOME", "TMPDIR", "COVERAGE_PROCESS_START")
             if name in os.environ
         }
+        # Who is let write but little would leave half a module's bytecode, and every later process fails on it.
+        kept["PYTHONDONTWRITEBYTECODE"] = "1"
         return {**kept, "PYTHONPATH": str(SHOP), "CONDOR_PACKS": self.packs, "LANG": "C.UTF-8", **more}
 
     def run(self, *words: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Done:
