@@ -78,7 +78,7 @@ class Shell:
             for name in ("PATH", "HOME", "TMPDIR", "COVERAGE_PROCESS_START")
             if name in os.environ
         }
-        # Who is let write but little would leave half a module's bytecode, and every later process fails on it.
+        # Who may write but little would leave half a bytecode, on which every later process fails.
         kept["PYTHONDONTWRITEBYTECODE"] = "1"
         return {**kept, "PYTHONPATH": str(SHOP), "CONDOR_PACKS": self.packs, "LANG": "C.UTF-8", **more}
 
