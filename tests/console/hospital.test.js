@@ -178,6 +178,14 @@ describe("the demonstration hospital", () => {
     await inbox.getByLabel("Tier").selectOption("low");
     await line.waitFor({ state: "detached" });
     await inbox.getByLabel("Tier").selectOption("high");
+    await line.waitFor();
+    assert.equal(new URL(inbox.url()).search, "?tier=high");
+    await line.click();
+    await inbox.locator("article.card.open").waitFor();
+    await inbox.reload();
+    await inbox.locator("article.card.open").waitFor();
+    assert.equal(await inbox.getByLabel("Tier").inputValue(), "high", "the address keeps the filter");
+    await inbox.goto(`${base}/inbox?tier=high`);
     await inbox.getByLabel("Patient").fill("POP-000035");
     await line.waitFor();
     await inbox.getByLabel("Patient").fill("nobody of that name");
@@ -267,6 +275,10 @@ describe("the demonstration hospital", () => {
     await page.getByText("The chain is whole").waitFor();
     await page.getByLabel("Decision").selectOption("denied");
     await page.getByRole("button", { name: "Search" }).click();
+    await page.locator("table.audit tbody tr").first().waitFor();
+    assert.equal(new URL(page.url()).search, "?decision=denied");
+    await page.reload();
+    assert.equal(await page.getByLabel("Decision").inputValue(), "denied");
     await page.locator("table.audit tbody tr").first().waitFor();
     await page.waitForFunction(() => [...document.querySelectorAll("table.audit tbody td:nth-child(2)")].every((cell) => cell.textContent === "denied"));
     const downloading = page.waitForEvent("download");

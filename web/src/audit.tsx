@@ -3,6 +3,7 @@
 import { Button, NativeSelect, TextInput } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
+import { fromAddress, toAddress } from "./address";
 import { get, getAll, getPage } from "./api";
 import { AuditTable } from "./audit-table";
 import { Empty, Fault, Moment, Pairs, Section, Seen, Waiting } from "./parts";
@@ -32,6 +33,7 @@ interface Search {
   until: string;
 }
 
+const IN_ADDRESS = ["runId", "ruleId", "decision", "tool", "actor", "from", "until"] as const;
 const ALL: Search = { runId: "", ruleId: "", decision: "", tool: "", actor: "", from: "", until: "" };
 
 function pathOf(search: Search, limit: number): string {
@@ -46,7 +48,7 @@ function pathOf(search: Search, limit: number): string {
 export function AuditPage() {
   const me = useMe();
   const readsAll = me.roles.some((role) => role === "auditor" || role === "admin");
-  const [search, setSearch] = useState(ALL);
+  const [search, setSearch] = useState(() => fromAddress(ALL, IN_ADDRESS));
   const may = readsAll || search.runId !== "";
   const rows = useInfiniteQuery({
     queryKey: ["audit", search],
@@ -94,7 +96,7 @@ export function AuditPage() {
 }
 
 function SearchForm({ readsAll, start }: { readsAll: boolean; start: (search: Search) => void }) {
-  const [draft, setDraft] = useState(ALL);
+  const [draft, setDraft] = useState(() => fromAddress(ALL, IN_ADDRESS));
   const runs = useQuery({ queryKey: ["runs", "latest"], queryFn: () => get<RunLine[]>("/runs?limit=20"), enabled: !readsAll });
   const field = (name: keyof Search) => ({
     label: said[name === "ruleId" ? "rule" : name === "runId" ? "run" : name],
@@ -103,7 +105,9 @@ function SearchForm({ readsAll, start }: { readsAll: boolean; start: (search: Se
   });
   function submit(event: FormEvent) {
     event.preventDefault();
-    start(Object.fromEntries(Object.entries(draft).map(([name, value]) => [name, value.trim()])) as unknown as Search);
+    const search = Object.fromEntries(Object.entries(draft).map(([name, value]) => [name, value.trim()])) as unknown as Search;
+    toAddress(search, ALL, IN_ADDRESS);
+    start(search);
   }
   return (
     <form className="search" onSubmit={submit}>

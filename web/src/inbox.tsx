@@ -4,6 +4,7 @@ import { Checkbox, NativeSelect, TextInput } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useParams } from "@tanstack/react-router";
 import { memo, useDeferredValue, useMemo, useState } from "react";
+import { fromAddress, toAddress } from "./address";
 import { SuspendCard } from "./card";
 import { serverNow } from "./clock";
 import { ago, left, useHalfMinute } from "./moments";
@@ -38,6 +39,8 @@ function pickedBy({ tool, tier, kind, requester, age }: Filters): { [name: strin
   return Object.fromEntries(wanted.filter(([, value]) => value !== ""));
 }
 
+/** A patient's name stands in no address: addresses are kept by browsers and logs. */
+const IN_ADDRESS = ["tool", "tier", "kind", "age", "requester", "mine"] as const;
 const ALL: Filters = { tool: "", tier: "", kind: "", patient: "", age: "", requester: "", mine: false };
 
 export function fits(card: Card, filters: Filters, now: number): boolean {
@@ -61,7 +64,11 @@ export function fits(card: Card, filters: Filters, now: number): boolean {
 export function InboxPage() {
   const { suspendId } = useParams({ strict: false });
   const all = useQuery(inboxQuery);
-  const [filters, setFilters] = useState(ALL);
+  const [filters, setFilters] = useState(() => fromAddress(ALL, IN_ADDRESS));
+  const change = (next: Filters) => {
+    setFilters(next);
+    toAddress(next, ALL, IN_ADDRESS);
+  };
   const wanted = useDeferredValue(filters);
   const now = useHalfMinute();
   // A list that is whole is picked from here; one that is not, by the server.
@@ -77,7 +84,7 @@ export function InboxPage() {
           {said.title} <span className="dim">{inbox.data !== undefined && said.count(shown.length, cards.length)}</span>
         </h1>
         <p className="dim">{said.about}</p>
-        <FilterBar cards={all.data ?? []} filters={filters} change={setFilters} />
+        <FilterBar cards={all.data ?? []} filters={filters} change={change} />
       </header>
       <div className="inbox-columns">
         <nav aria-label={said.list} className="inbox-list">
@@ -102,7 +109,7 @@ const Line = memo(function Line({ card, now, chosen }: { card: Card; now: number
   const critical = (card.evidence?.alerts ?? []).filter((alert) => alert.severity === "critical").length;
   return (
     <li className="inbox-line">
-      <Link to="/inbox/$suspendId" params={{ suspendId: card.suspendId }} aria-current={chosen ? "true" : undefined}>
+      <Link to="/inbox/$suspendId" params={{ suspendId: card.suspendId }} search={true} aria-current={chosen ? "true" : undefined}>
         <span className="line-head">
           <strong>
             <Seen text={card.origin === "planned_approval" ? words.card.planned : (card.headline ?? words.card.unnamed)} />
@@ -141,7 +148,7 @@ function Chosen({ suspendId }: { suspendId: string }) {
   return (
     <>
       <p className="only-narrow">
-        <Link to="/inbox">{said.back}</Link>
+        <Link to="/inbox" search={true}>{said.back}</Link>
       </p>
       {card.isPending && <Waiting />}
       {card.isError && <Fault fault={card.error} retry={() => void card.refetch()} />}
@@ -158,7 +165,7 @@ function Next() {
   if (next === undefined) return null;
   return (
     <p className="next">
-      <Link to="/inbox/$suspendId" params={{ suspendId: next.suspendId }}>
+      <Link to="/inbox/$suspendId" params={{ suspendId: next.suspendId }} search={true}>
         {said.next}
       </Link>
     </p>
