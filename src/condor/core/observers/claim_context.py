@@ -17,7 +17,7 @@ _TELLS_TIME = grammar.PAST | frozenset(("ago", "last", "past", "previous", "in")
 #: Where one of these stands, a plain past may be told of another time, or says why it was so.
 _ANOTHER_TIME = grammar.word_set(
     "then once initially originally before ago earlier previous previously prior past last former formerly "
-    "morning afternoon evening night because due owing history time times always had during"
+    "morning afternoon evening night when because due owing history time times always had during"
 )
 #: Before an act they begin a statement about a thing, not one about the run.
 _RELATIVE = grammar.word_set("which who whom whose that where when")
@@ -108,8 +108,10 @@ def _is_set_for(words: Sequence[str], hit: Hit) -> bool:
 
 
 def _is_past_date(words: Sequence[str], at: int) -> bool:
-    """Whether a date stands here that says when it was: "on 3 May", "in 2019", "on Monday"; not "for"."""
+    """Whether it is said here when it was: "on 3 May", "in 2019", "after a bleed"; not "for" 3 May."""
     word = words[at]
+    if word == "after":
+        return words[at + 1 : at + 2] in (("a",), ("an",), ("she",), ("he",), ("they",))
     back = words[at - 1] if at else ""
     if word in _WEEKDAYS or word in grammar.MONTHS:
         far = words[at - 2] if at > 1 else ""

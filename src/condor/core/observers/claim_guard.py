@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from condor.core.observers import claim_grammar as grammar
 from condor.core.observers.claim_elsewhere import is_elsewhere
-from condor.core.observers.claim_invented import is_made_up, speaks_of_changes
+from condor.core.observers.claim_invented import is_made_up, is_not_read, speaks_of_changes
 from condor.core.observers.claim_known import (
     OBJECTS_OF,
     Known,
@@ -154,7 +154,7 @@ class _Guard:
         if unborne is None:
             if not self._is_elsewhere(claim, candidates):
                 self._told |= self._told_of(claim, candidates)
-            elif claim.strong or self._is_made_up(claim):
+            elif claim.strong or is_not_read(claim, self._reads()):
                 self._unplanned(claim)
             return
         if not unborne and not candidates and (claim.strong or claim.plain_past):
@@ -165,7 +165,7 @@ class _Guard:
             unborne = [] if any(known.succeeded for known in same) else same
         if unborne:
             self._contradict(claim, unborne)
-        elif (_bears(claim) == "effect" and claim.strong) or self._is_made_up(claim):
+        elif (_bears(claim) == "effect" and claim.strong) or is_made_up(claim, self._reads()):
             self._unplanned(claim)
 
     @staticmethod
@@ -173,9 +173,8 @@ class _Guard:
         borne = [known for known in candidates if known.succeeded]
         return bool(borne) and (claim.strong or claim.plain_past) and is_elsewhere(claim, borne)
 
-    def _is_made_up(self, claim: Claim) -> bool:
-        reads = [known for known in self._known if not known.step.effectful and known.succeeded]
-        return is_made_up(claim, reads, self._objects(claim))
+    def _reads(self) -> list[Known]:
+        return [known for known in self._known if not known.step.effectful and known.succeeded]
 
     def _is_of_no_effect(self, claim: Claim, kinds: frozenset[str]) -> bool:
         """Whether it names nothing that an effect was for, or is about a read."""
@@ -202,6 +201,8 @@ class _Guard:
         """Whether texts call its effect so too: a dose that was changed was also saved."""
         if not _SENT.isdisjoint(claim.phrase) and not _ON_PAPER.isdisjoint(known.objects):
             return "created" in known.kinds
+        if "ran" in known.kinds and any(rule.id == "changed" for rule in claim.rules):
+            return True
         if "changed" not in known.kinds and not _ALTERS.isdisjoint(claim.phrase):
             return False
         return any(rule.in_records for rule in claim.rules) and not known.kinds.isdisjoint(_RECORDED)

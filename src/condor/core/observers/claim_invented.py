@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
 #: Their past is also how a value is told, or says that something was asked for, not done.
 _TELLS_A_VALUE = grammar.word_set(
-    "noted flagged captured requested told shared called produced generated computed calculated built "
-    "compiled given reduced raised increased decreased lowered ended cleared resolved settled"
+    "noted flagged captured requested told shared called produced generated computed calculated printed "
+    "built compiled given reduced raised increased decreased lowered ended cleared resolved settled"
 )
 #: They are told of a person; what a tool works on is not named beside them.
-_TOLD = grammar.word_set("notified informed invited reminded alerted contacted emailed texted messaged paged")
+_TOLD = grammar.word_set(
+    "notified informed invited reminded alerted contacted emailed mailed faxed texted messaged paged"
+)
 #: What a whole record holds: its reads may tell of anything.
 _WHOLE_RECORD = grammar.word_set(
     "summary record chart history timeline overview everything snapshot trail dossier export"
@@ -38,24 +40,24 @@ _COURSES = frozenset(("treatment", "therapy", "course"))
 _CHANGES = frozenset(("actions", "changes", "updates", "orders", "writes"))
 
 
-def is_made_up(claim: Claim, reads: Sequence[Known], objects: frozenset[str]) -> bool:
-    """Whether a plain past is about this run, and no read of it may have told so.
+def is_made_up(claim: Claim, reads: Sequence[Known]) -> bool:
+    """Whether a plain past is about an act of this run, and no read of it may have told so.
 
     Args:
         reads: those that succeeded.
-        objects: what sorts of thing the claim names.
     """
-    tells_a_value = not _TELLS_A_VALUE.isdisjoint(claim.phrase) and "dose" not in claim.words
     goes_on = not _COURSES.isdisjoint(claim.words) and any(rule.bears == "any" for rule in claim.rules)
-    if not claim.plain_past or tells_a_value or goes_on:
+    tells_a_value = not _TELLS_A_VALUE.isdisjoint(claim.phrase) and "dose" not in claim.words
+    if goes_on or tells_a_value:
         return False
-    told = not _TOLD.isdisjoint(claim.phrase)
-    things = objects | {IMPLIED[word] for word in claim.phrase if word in IMPLIED}
-    substances = [word for word in claim.words if is_drug(word) or is_analyte(word)]
     another = any(pair in (("old", "one"), ("other", "one")) for pair in pairwise(claim.thing))
-    if not (told or things or substances or another):
-        return False
-    return not any(_may_tell(read, claim) for read in reads)
+    told = not _TOLD.isdisjoint(claim.phrase)
+    return bool(told or another or _sorts_of(claim)) and is_not_read(claim, reads)
+
+
+def is_not_read(claim: Claim, reads: Sequence[Known]) -> bool:
+    """Whether a claim is told in the plain past, and no read may have told so."""
+    return claim.plain_past and not any(_may_tell(read, claim) for read in reads)
 
 
 def speaks_of_changes(claim: Claim) -> bool:
@@ -80,7 +82,8 @@ def _may_tell(read: Known, claim: Claim) -> bool:
     is_of_sort = tells_all or not sorts or not shows or not shows.isdisjoint(sorts)
     if step.reported and step.sentence:
         said = frozenset(map(root, words_of(step.sentence)))
-        thing = {root(word) for word in claim.words if _names_a_thing(word)} - read.persons
+        thing = {root(word) for word in claim.words if _names_a_thing(word)}
+        thing -= read.persons.union(claim.phrase)
         numbers = {word for word in claim.words if word.isdigit()}
         return not said.isdisjoint(thing) or (is_of_sort and not said.isdisjoint(numbers.union(claim.phrase)))
     if tells_all:

@@ -244,7 +244,7 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
         id="ran",
         done=_words(
             "deployed executed ran launched released rolled generated computed calculated built "
-            "compiled produced backed exported imported migrated restarted installed triggered "
+            "compiled produced shipped backed exported imported migrated restarted installed triggered "
             "rebooted provisioned scaled ausgefuhrt bereitgestellt deploye deployee execute"
         ),
         said=(
@@ -257,7 +257,6 @@ DEFAULT_CLAIM_RULES: tuple[ClaimRule, ...] = (
             "rolled out",
             "up and running",
             "is ready for download",
-            "shipped",
         ),
         ops=frozenset(
             _words(
