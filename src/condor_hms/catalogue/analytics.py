@@ -1,7 +1,10 @@
 """Saved analyses over the whole record: fixed questions, read-only, answered without names.
 
 Rule 1: a model chooses one of the list; it writes no query and no code.
-Rule 2: what comes out is de-identified: an age band, a sex and the numbers, under a label of this answer.
+Rule 2: what comes out is de-identified: a group of people and the numbers, under a label of this answer, one
+for each patient.
+Rule 3: a group fits at least three of those whom the analysis looked at. Where the finest groups do not, all
+of an answer are widened alike: a single wide one would tell that its own group is small.
 """
 
 from __future__ import annotations
@@ -20,11 +23,11 @@ from condor_hms.catalogue.terms import ingredient_key
 from condor_hms.catalogue.words import amount, concept_text, day, order_name, plural, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["ANALYSES", "analytics_tools"]
+__all__ = ["ANALYSES", "analytics_tools", "deidentified"]
 
 ANALYSES: Mapping[str, str] = {
     "overdue-hba1c": "Overdue HbA1c",
@@ -46,6 +49,10 @@ doxycycline erythromycin flucloxacillin gentamicin levofloxacin linezolid metron
 penicillin piperacillin trimethoprim vancomycin
 """
 _TOLD_MAX = 5
+#: Patients of the analysis that a group of people fits at least.
+_GROUP_MIN = 3
+#: From this age, in years, a person is of the older of two wide groups.
+_OLDER = 65
 #: Without a date the analysis looks this far back.
 _DEFAULT_DAYS = 3650
 
@@ -56,8 +63,8 @@ def analytics_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     async def run(_ctx: ToolContext, script: str, since: str | None = None) -> dict[str, Any]:
         """Run a saved analysis over the record: overdue HbA1c, high potassium, antibiotic use."""
         begin = since or (hospital.today - datetime.timedelta(days=_DEFAULT_DAYS)).isoformat()
-        rows = await _RUNS[script](hospital, begin)
-        return {"analysis": ANALYSES[script], "since": begin, "count": len(rows), "rows": rows}
+        found = await _RUNS[script](hospital, begin)
+        return {"analysis": ANALYSES[script], "since": begin, **found}
 
     async def show(_ctx: ToolContext, script: str, since: str | None = None) -> CardEvidence:
         when = f", since {day(since)}" if since else ""
@@ -65,7 +72,10 @@ def analytics_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             summary=f"Run the saved analysis “{ANALYSES[script]}”{when}",
             context=(
                 {"label": "Reads", "text": _READS[script]},
-                {"label": "Gives", "text": "age bands, sex and numbers; no names, no record numbers"},
+                {
+                    "label": "Gives",
+                    "text": f"numbers, and groups of {_GROUP_MIN} patients or more; nobody's name or number",
+                },
             ),
         )
 
@@ -94,14 +104,16 @@ def _report(args: Mapping[str, Any], value: Any) -> str:
     more = f"; {value['count'] - _TOLD_MAX} more" if value["count"] > _TOLD_MAX else ""
     listed = f": {said}{more}" if said else ""
     count = plural(value["count"], "row")
-    return f"Analysis run: {value['analysis']} since {day(value['since'])}: {count}{listed}."
+    of = f" about {plural(value['patients'], 'patient')}" if value.get("patients") else ""
+    note = f" {value['note']}" if value.get("note") else ""
+    return f"Analysis run: {value['analysis']} since {day(value['since'])}: {count}{of}{listed}.{note}"
 
 
-async def _people(hospital: Hospital) -> dict[str, str]:
-    """Patient → ``woman, 40-49``: all of a person that leaves this module."""
+async def _people(hospital: Hospital) -> dict[str, Mapping[str, Any]]:
+    """Patient → sex and age; it does not leave this module."""
     with reading():
         patients = await hospital.fhir.search("Patient", {})
-    return {reference_of(patient): _band(identity(patient, hospital.today)) for patient in patients}
+    return {reference_of(patient): identity(patient, hospital.today) for patient in patients}
 
 
 def _band(who: Mapping[str, Any]) -> str:
@@ -113,12 +125,46 @@ def _band(who: Mapping[str, Any]) -> str:
     return f"{sex}, {'90 or older' if low == 90 else f'{low}-{low + 9}'}"
 
 
-def _labelled(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows with a label of this answer in place of who it was."""
-    return [
-        {"label": f"P{number}", **row, "text": f"P{number} ({row['person']}): {row['text']}"}
-        for number, row in enumerate(rows, start=1)
-    ]
+def _half(who: Mapping[str, Any]) -> str:
+    if who["age"] is None:
+        return "person, age not known"
+    return f"person, {_OLDER} or older" if who["age"] >= _OLDER else f"person, under {_OLDER}"
+
+
+#: From the finest to the widest.
+_GROUPINGS: tuple[Callable[[Mapping[str, Any]], str], ...] = (_band, _half, lambda _: "person")
+
+
+def deidentified(
+    rows: Sequence[dict[str, Any]], looked_at: Iterable[str], people: Mapping[str, Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Rows with a label of this answer and a group in place of their ``patient``.
+
+    Args:
+        looked_at: every patient whom the analysis was about.
+    """
+    rows = [row for row in rows if row["patient"] in people]
+    population = [people[patient] for patient in sorted(set(looked_at) & people.keys())]
+    patients = list(dict.fromkeys(row["patient"] for row in rows))
+    found = {"count": len(rows), "patients": len(patients)}
+    for grouping in _GROUPINGS:
+        sizes = Counter(map(grouping, population))
+        groups = {patient: grouping(people[patient]) for patient in patients}
+        if all(sizes[group] >= _GROUP_MIN for group in groups.values()):
+            break
+    else:
+        note = f"Fewer than {_GROUP_MIN} patients were looked at: none is described."
+        return {**found, "rows": [], "note": note}
+    named = {patient: f"P{number}" for number, patient in enumerate(patients, start=1)}
+    listed = []
+    for row in rows:
+        label, person = named[row["patient"]], groups[row["patient"]]
+        told = {key: value for key, value in row.items() if key != "patient"}
+        listed.append(
+            {"label": label, "person": person, **told, "text": f"{label} ({person}): {row['text']}"}
+        )
+    wide = f"People are described so widely that each group fits {_GROUP_MIN} patients or more."
+    return {**found, "rows": listed, **({} if grouping is _band else {"note": wide})}
 
 
 async def _results(hospital: Hospital, code: str, begin: str) -> dict[str, list[Resource]]:
@@ -137,27 +183,28 @@ def _taken(result: Resource) -> datetime.date:
     return datetime.date.fromisoformat(str(result["effectiveDateTime"])[:10])
 
 
-async def _overdue_hba1c(hospital: Hospital, begin: str) -> list[dict[str, Any]]:
+async def _overdue_hba1c(hospital: Hospital, begin: str) -> dict[str, Any]:
     with reading():
         diabetic = await hospital.fhir.search(
             "Condition", {"code": "E11.9", "clinical-status": "active,recurrence,relapse"}
         )
     people, results = await asyncio.gather(_people(hospital), _results(hospital, _HBA1C, begin))
     rows = []
-    for patient in dict.fromkeys(
+    patients = dict.fromkeys(
         str(row["subject"]["reference"])
         for row in diabetic
         if status_of(row.get("verificationStatus")) not in ("refuted", "entered-in-error")
-    ):
+    )
+    for patient in patients:
         last = max((_taken(result) for result in results.get(patient, [])), default=None)
         days = None if last is None else (hospital.today - last).days
-        if patient in people and (days is None or days > _HBA1C_DUE_DAYS):
+        if days is None or days > _HBA1C_DUE_DAYS:
             said = "no HbA1c" if days is None else f"last HbA1c {days} days ago"
-            rows.append({"person": people[patient], "days": days, "text": said})
-    return _labelled(rows)
+            rows.append({"patient": patient, "days": days, "text": said})
+    return deidentified(rows, patients, people)
 
 
-async def _high_potassium(hospital: Hospital, begin: str) -> list[dict[str, Any]]:
+async def _high_potassium(hospital: Hospital, begin: str) -> dict[str, Any]:
     people, results = await asyncio.gather(_people(hospital), _results(hospital, _POTASSIUM, begin))
     rows = []
     for patient, taken in results.items():
@@ -166,11 +213,11 @@ async def _high_potassium(hospital: Hospital, begin: str) -> list[dict[str, Any]
             following = [(_taken(later) - _taken(result)).days for later in taken[place + 1 :]]
             if value > _POTASSIUM_HIGH and not any(days <= _RECHECK_DAYS for days in following):
                 said = f"potassium {amount(value)} mmol/L, not measured again within {_RECHECK_DAYS} days"
-                rows.append({"person": people.get(patient, "person"), "value": value, "text": said})
-    return _labelled(rows)
+                rows.append({"patient": patient, "value": value, "text": said})
+    return deidentified(rows, results, people)
 
 
-async def _antibiotic_use(hospital: Hospital, begin: str) -> list[dict[str, Any]]:
+async def _antibiotic_use(hospital: Hospital, begin: str) -> dict[str, Any]:
     with reading():
         orders = await hospital.fhir.search(
             "MedicationRequest", {"intent": ORDER_INTENTS, "authoredon": f"ge{begin}"}
@@ -183,13 +230,14 @@ async def _antibiotic_use(hospital: Hospital, begin: str) -> list[dict[str, Any]
         found = next((word for word in words if word in _ANTIBIOTICS.split()), None)
         if found is not None and order.get("status") not in ("entered-in-error", "cancelled", "draft"):
             names[found] += 1
-    return [
+    rows = [
         {"medicine": name, "orders": count, "text": f"{name}: {plural(count, 'order')}"}
         for name, count in names.most_common()
     ]
+    return {"count": len(rows), "rows": rows}
 
 
-_RUNS: Mapping[str, Callable[[Hospital, str], Awaitable[list[dict[str, Any]]]]] = {
+_RUNS: Mapping[str, Callable[[Hospital, str], Awaitable[dict[str, Any]]]] = {
     "overdue-hba1c": _overdue_hba1c,
     "high-potassium": _high_potassium,
     "antibiotic-use": _antibiotic_use,

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from condor import ToolError
+from condor_hms.catalogue.analytics import deidentified
 from condor_hms.reports import FORMATS, Page, Part, render
 from tests.hms.catalogue.desk import MELISSA, NICHOLAS, Desk
 
@@ -87,12 +88,43 @@ async def test_an_analysis_names_nobody(desk: Desk, script: str) -> None:
 async def test_the_analyses_count_right(desk: Desk) -> None:
     """Checked against the record by hand: two high potassiums that nobody measured again within a week."""
     high = await desk.call("analytics.run", {"script": "high-potassium", "since": "2026-06-01"})
-    assert [(row["person"], row["value"]) for row in high["rows"]] == [
-        ("woman, 70-79", 5.1),
-        ("man, 70-79", 5.2),
+    assert [(row["label"], row["person"], row["value"]) for row in high["rows"]] == [
+        ("P1", "person, 65 or older", 5.1),
+        ("P2", "person, 65 or older", 5.2),
     ]
     none = await desk.call("analytics.run", {"script": "high-potassium", "since": "2026-11-30"})
     assert none["rows"] == []
+
+
+async def test_an_analysis_numbers_patients_and_describes_nobody_alone(desk: Desk) -> None:
+    """A label is a patient's, however many rows; a description fits three of those looked at, or nobody."""
+    high = await desk.call("analytics.run", {"script": "high-potassium"})
+    assert (high["count"], high["patients"], {row["label"] for row in high["rows"]}) == (5, 2, {"P1", "P2"})
+    said = desk.report("analytics.run", {"script": "high-potassium"}, high)
+    assert "5 rows about 2 patients" in said
+    assert "each group fits 3 patients or more" in said
+    # One patient with diabetes is overdue, and the only one of that age and sex who has it.
+    overdue = await desk.call("analytics.run", {"script": "overdue-hba1c"})
+    assert [(row["label"], row["person"]) for row in overdue["rows"]] == [("P1", "person")]
+
+
+@pytest.mark.parametrize(
+    ("ages", "described"),
+    [
+        ((71, 72, 78), "woman, 70-79"),
+        ((71, 72, 81), "person, 65 or older"),
+        ((71, 72, 40), "person"),
+        ((71, 72), None),
+        ((71, 71, None), "person"),
+    ],
+)
+def test_a_group_fits_three(ages: tuple[int | None, ...], described: str | None) -> None:
+    """The finest grouping in which everybody's group is large enough, the same for all; else no rows."""
+    people = {f"Patient/{place}": {"sex": "female", "age": age} for place, age in enumerate(ages)}
+    told = deidentified([{"patient": "Patient/0", "text": "x"}], people, people)
+    assert [row["person"] for row in told["rows"]] == ([described] if described else [])
+    assert ("note" in told) is (described != "woman, 70-79")
+    assert (told["count"], told["patients"]) == (1, 1)
 
 
 async def test_there_is_no_other_analysis(desk: Desk) -> None:
