@@ -46,7 +46,7 @@ class Crew:
 
     async def begin(self, kind: str, *, seed: int = 0, port: int = 0, **env: Any) -> int:
         """Start a worker or a server; its process id."""
-        given = {"CONDOR_DATABASE_URL": self.url, **env}
+        given = {"CONDOR_DATABASE_URL": self.url, "CREW_OF": str(os.getpid()), **env}
         process = _FORKED.Process(target=run, args=(kind, self.folder, seed, port, given), daemon=True)
         await asyncio.to_thread(process.start)
         assert process.pid is not None, "started"

@@ -84,6 +84,16 @@ class CrewPack:
         yield OpenedPack(tools=tuple(self.tools()), principals=(*OPERATORS, ANN, BOB))
 
 
+async def end_with(tester: int) -> None:
+    """Whoever is left over of a test run that was ended ends too."""
+    while True:
+        await asyncio.sleep(1.0)
+        try:
+            os.kill(tester, 0)
+        except ProcessLookupError:
+            os._exit(1)
+
+
 async def main(kind: str, folder: Path, seed: int, port: int) -> None:
     """Work or serve until killed or told to stop."""
     home = folder / f"{kind}-{port or os.getpid()}"
@@ -94,6 +104,7 @@ async def main(kind: str, folder: Path, seed: int, port: int) -> None:
         point, nth = json.loads(wanted)
         options["faults"] = KillAt(point, nth)
     planted.plant(os.environ.get("CREW_PLANTED", ""))
+    ending = asyncio.create_task(end_with(int(os.environ["CREW_OF"])))
     async with Condor(
         packs=[CrewPack(folder, seed)],
         home=home,
@@ -107,6 +118,7 @@ async def main(kind: str, folder: Path, seed: int, port: int) -> None:
             await condor.work(stop, ready=(folder / f"working-{os.getpid()}").touch)
         else:
             await serve(condor, home, bound("127.0.0.1", port), mode="development")
+    ending.cancel()
 
 
 def run(kind: str, folder: Path, seed: int, port: int, env: Mapping[str, str]) -> None:
