@@ -25,6 +25,7 @@ from condor_hms.catalogue.evidence import (
 from condor_hms.catalogue.hospital import Hospital, reference_of
 from condor_hms.catalogue.medicine_list import current_orders
 from condor_hms.catalogue.medicine_names import plain_name
+from condor_hms.catalogue.plausible import refuse_before_birth
 from condor_hms.catalogue.record_write import Call, Composed, record_write
 from condor_hms.catalogue.specs import choice, code_arg, date_arg, patient_arg
 from condor_hms.catalogue.terms import REACTIONS, Substance, ingredient_key, substance_of
@@ -71,6 +72,7 @@ async def _record(call: Call) -> Composed:
     substance = _substance(call.args)
     refuse_doubt("substance", substance.display)
     patient = await call.patient()
+    refuse_before_birth(patient, call.args.get("onset"), "The onset")
     key = call.ctx.idempotency_key
     existing = [
         row for row in await allergies_of(call.hospital, patient["reference"]) if not identified(row, key)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from condor import ArgSpec, ToolDescriptor, ToolError
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of
+from condor_hms.catalogue.plausible import refuse_before_birth
 from condor_hms.catalogue.record_write import Call, Composed, record_write
 from condor_hms.catalogue.specs import code_arg, date_arg, patient_arg
 from condor_hms.catalogue.words import concept_text, day
@@ -59,6 +60,7 @@ async def _record(call: Call) -> Composed:
     who, code, given_on = await call.patient(), str(call.args["vaccine"]), str(call.args["given_on"])
     if code not in _VACCINES:
         raise ToolError(f"{code!a} is no vaccine of the list", effect="none", code="bad_vaccine")
+    refuse_before_birth(who, given_on, "The vaccination")
     label, lot, site = _VACCINES[code], call.given("lot"), call.given("site")
     with reading():
         found = await call.hospital.fhir.search(

@@ -26,6 +26,7 @@ from condor_hms.catalogue.booking import start_arg
 from condor_hms.catalogue.contacts import CHANNELS, Contact, consent_text, contact_of
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of, require
 from condor_hms.catalogue.mentioned import mentioned
+from condor_hms.catalogue.plausible import refuse_after_death
 from condor_hms.catalogue.record_write import Call, Composed, call_of, composed_card
 from condor_hms.catalogue.scheduling import practitioner_arg
 from condor_hms.catalogue.shown import check_shown
@@ -231,6 +232,7 @@ async def _composed(
     resource = await _resource(call, contact, text)
     if about:
         resource["about"] = [{"reference": reference} for reference in about]
+    refuse_after_death(contact.who, before)
     return Composed(
         subject=contact.who,
         summary=f"{what} {how}: “{text}”",

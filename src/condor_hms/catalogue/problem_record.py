@@ -12,6 +12,7 @@ from condor import ArgSpec, ToolDescriptor, ToolError
 from condor_hms.catalogue.denials import refuse_doubt
 from condor_hms.catalogue.evidence import ended_alerts, ended_notes
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of
+from condor_hms.catalogue.plausible import refuse_before_birth
 from condor_hms.catalogue.problems import is_problem, problem_row
 from condor_hms.catalogue.record_write import Call, Composed, record_write, without
 from condor_hms.catalogue.specs import code_arg, date_arg, patient_arg, record_arg, why_arg
@@ -89,6 +90,7 @@ async def _record(call: Call) -> Composed:
     """Add a problem to a patient's list: what it is, how certain, and since when where it is known."""
     who, name = await call.patient(), problem_name(call.given("problem"))
     refuse_doubt("problem", name)
+    refuse_before_birth(who, call.args.get("onset"), "The onset")
     certainty = str(call.args["verification"])
     coding = PROBLEMS.get(name.casefold())
     code: dict[str, Any] = {"text": name}

@@ -30,6 +30,7 @@ from condor.core.policy import is_destructive_op
 from condor_hms.catalogue.evidence import PATIENT_STATE, alert_rows
 from condor_hms.catalogue.hospital import Hospital, reference_of, require, require_patient, version_of
 from condor_hms.catalogue.identity import identity
+from condor_hms.catalogue.plausible import refuse_after_death
 from condor_hms.catalogue.signing import signature, signature_rows
 from condor_hms.catalogue.writing import (
     Activity,
@@ -195,6 +196,8 @@ class _RecordWrite:
         composed = await self.compose(call)
         if isinstance(composed, NeedInput):
             return composed
+        if call.own is None:
+            _check_living(composed)
         if composed.known and call.own is None:
             return ToolResult(outcome="skipped", value=composed.known)
         return _value(composed, await _written(call, composed, self.creates))
@@ -202,6 +205,8 @@ class _RecordWrite:
     async def show(self, ctx: ToolContext, **given: Any) -> CardEvidence:
         """Compose for the card."""
         composed = await self.compose(call_of(self.hospital, ctx, given))
+        if isinstance(composed, Composed):
+            _check_living(composed)
         if isinstance(composed, Composed) and composed.signed is not None:
             rows = signature_rows(ctx, composed.signed)
             composed = replace(composed, context=(*composed.context, *rows))
@@ -281,6 +286,10 @@ def record_write(
     if tier is None:
         return tool(name, **options)(made.run)
     return tool(name, policy_class=PolicyClass.MUTATE, hitl_tier=tier, **options)(made.run)
+
+
+def _check_living(composed: Composed) -> None:
+    refuse_after_death(composed.subject, [*composed.new, *(edit.after for edit in composed.edits)])
 
 
 def _effects(

@@ -183,6 +183,7 @@ async def _record(call: Call) -> Composed | NeedInput:
     measured = {name: given[name] for name in _MEASURED if given.get(name) is not None}
     if not measured:
         return _which_sign(call)
+    _check_pressure(measured)
     _check_taken(call, str(call.args["taken_at"]))
     taken_at, performer = str(call.args["taken_at"]), await person(call.hospital, call.ctx.principal)
 
@@ -219,6 +220,17 @@ async def _record(call: Call) -> Composed | NeedInput:
         after={"readings": _measured_words(measured), "takenAt": taken_at},
         facts={"readings": _measured_words(measured)},
     )
+
+
+def _check_pressure(measured: Mapping[str, Any]) -> None:
+    """A systolic pressure is above the diastolic one; swapped numbers are a slip."""
+    if "systolic" in measured and measured["diastolic"] >= measured["systolic"]:
+        raise ToolError(
+            f"blood pressure {measured['systolic']}/{measured['diastolic']}: the systolic value is above the "
+            "diastolic one; say them anew; nothing was written",
+            effect="none",
+            code="bad_value",
+        )
 
 
 def _check_taken(call: Call, taken_at: str) -> None:
