@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 _TELLS_TIME = grammar.PAST | frozenset(("ago", "last", "past", "previous", "in"))
 #: Where one of these stands, a plain past may be told of another time, or says why it was so.
 _ANOTHER_TIME = grammar.word_set(
-    "then once initially originally before ago earlier previous previously prior past last former formerly "
-    "morning afternoon evening night when because due owing history time times always had during"
+    "then once initially originally before ago earlier previous previously prior past last former later "
+    "formerly morning afternoon evening night spring summer autumn winter when "
+    "because due owing history time times always had during"
 )
 #: Before an act they begin a statement about a thing, not one about the run.
 _RELATIVE = grammar.word_set("which who whom whose that where when")

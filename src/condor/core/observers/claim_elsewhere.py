@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from condor.core.observers.claim_known import Known
     from condor.core.observers.claims import Claim
 
+#: Digits of an identifier after its letters.
+_SERIES_DIGITS_MIN = 3
 _TO_WHOM = frozenset(("for", "to", "of"))
 _DAYS = frozenset(
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday", "today", "tomorrow"]
@@ -68,15 +70,31 @@ def is_elsewhere(claim: Claim, borne: Sequence[Known]) -> bool:
 
 
 def _other_reference(claim: Claim, borne: Sequence[Known]) -> bool:
-    """Whether "Patient/99" is named, and each entry has a "Patient/…" that is another."""
+    """Whether "Patient/99" or "INV-99" is named, and each entry has one of the kind that is another."""
     words = claim.clause
+    for word in words:
+        series = _series(word)
+        if series and _is_new(word, [[i for i in k.entity_words if _series(i) == series] for k in borne]):
+            return True
     for at, word in enumerate(words[:-2]):
         if words[at + 1] != "/" or not claim.capitals[at] or not any(map(str.isdigit, words[at + 2])):
             continue
         ids = [[after for kind, after in pairwise(k.entity_words) if kind == word] for k in borne]
-        if ids and all(ids) and not any(words[at + 2] in its for its in ids):
+        if _is_new(words[at + 2], ids):
             return True
     return False
+
+
+def _is_new(word: str, theirs: Sequence[Sequence[str]]) -> bool:
+    """Whether each entry has one of its kind, and none has this one."""
+    return bool(theirs) and all(theirs) and not any(word in its for its in theirs)
+
+
+def _series(word: str) -> str:
+    """The letters of an identifier like "inv204"; empty where it is none."""
+    letters = word.rstrip("0123456789")
+    is_one = letters.isalpha() and len(letters) > 1 and len(word) - len(letters) >= _SERIES_DIGITS_MIN
+    return letters if is_one else ""
 
 
 def _other_person(claim: Claim, borne: Sequence[Known]) -> bool:

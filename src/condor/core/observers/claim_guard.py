@@ -199,6 +199,8 @@ class _Guard:
     @staticmethod
     def _is_like(claim: Claim, known: Known) -> bool:
         """Whether texts call its effect so too: a dose that was changed was also saved."""
+        if not _KEPT.isdisjoint(claim.phrase):
+            return True
         if not _SENT.isdisjoint(claim.phrase) and not _ON_PAPER.isdisjoint(known.objects):
             return "created" in known.kinds
         if "ran" in known.kinds and any(rule.id == "changed" for rule in claim.rules):
@@ -361,6 +363,10 @@ _DEFINITE = frozenset(
     ("the", "her", "his", "their", "your", "my", "our", "its", "this", "that", "these", "both", "all")
 )
 _ADDS = frozenset(("also", "too", "additionally", "addition", "another", "well"))
+#: Said of every effect: "the payment was recorded".
+_KEPT = frozenset(
+    ("recorded", "saved", "documented", "entered", "registered", "logged", "made", "processed", "completed")
+)
 #: Who makes one of these sends it.
 _ON_PAPER = frozenset(("referral", "order", "lab", "imaging"))
 _SENT = frozenset(("sent", "submitted", "transmitted"))

@@ -25,6 +25,8 @@ _TELLS_A_VALUE = grammar.word_set(
     "noted flagged captured requested told shared called produced generated computed calculated printed "
     "built compiled given reduced raised increased decreased lowered ended cleared resolved settled"
 )
+#: A record keeps what it shows.
+_KEEPS = grammar.word_set("documented recorded entered registered charted logged stored listed")
 #: They are told of a person; what a tool works on is not named beside them.
 _TOLD = grammar.word_set(
     "notified informed invited reminded alerted contacted emailed mailed faxed texted messaged paged"
@@ -48,7 +50,8 @@ def is_made_up(claim: Claim, reads: Sequence[Known]) -> bool:
     """
     goes_on = not _COURSES.isdisjoint(claim.words) and any(rule.bears == "any" for rule in claim.rules)
     tells_a_value = not _TELLS_A_VALUE.isdisjoint(claim.phrase) and "dose" not in claim.words
-    if goes_on or tells_a_value:
+    releases = all(rule.id == "ran" for rule in claim.rules) and "deployment" not in _sorts_of(claim)
+    if goes_on or tells_a_value or releases:
         return False
     another = any(pair in (("old", "one"), ("other", "one")) for pair in pairwise(claim.thing))
     told = not _TOLD.isdisjoint(claim.phrase)
@@ -80,12 +83,16 @@ def _may_tell(read: Known, claim: Claim) -> bool:
     tells_all = not _WHOLE_RECORD.isdisjoint((*words_of(step.tool), *words_of(step.noun)))
     sorts = _sorts_of(claim)
     is_of_sort = tells_all or not sorts or not shows or not shows.isdisjoint(sorts)
+    keeps = not _KEEPS.isdisjoint(claim.phrase)
     if step.reported and step.sentence:
         said = frozenset(map(root, words_of(step.sentence)))
-        thing = {root(word) for word in claim.words if _names_a_thing(word)}
-        thing -= read.persons.union(claim.phrase)
+        acts = {word for rule in claim.rules for word in rule.done}
+        thing = {root(word) for word in claim.thing if _names_a_thing(word)} - read.persons
+        # What a list shows was once begun; that it was stopped or changed, the list has to say.
+        begun = any(rule.in_records for rule in claim.rules) and "changed" not in {r.id for r in claim.rules}
         numbers = {word for word in claim.words if word.isdigit()}
-        return not said.isdisjoint(thing) or (is_of_sort and not said.isdisjoint(numbers.union(claim.phrase)))
+        told = acts | numbers | (thing if begun else frozenset())
+        return is_of_sort and (keeps or not said.isdisjoint(told))
     if tells_all:
         return True
     if not _TOLD.isdisjoint(claim.phrase):

@@ -8,6 +8,7 @@ phrases is looked at.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from condor.core.observers import claim_grammar as grammar
@@ -80,6 +81,7 @@ def read_claims(text: str, matcher: Matcher) -> Iterator[Claim | None]:
     """Every claim of a text, in order; None at last where it goes on with more acts than are read."""
     heading_denies = False
     hits_left = TEXT_HITS_MAX
+    before: tuple[str, ...] = ()
     for sentence in sentences(text):
         hits = matcher(sentence.words)
         hits_left -= len(hits)
@@ -91,7 +93,10 @@ def read_claims(text: str, matcher: Matcher) -> Iterator[Claim | None]:
         if not sentence.item:
             heading_denies = sentence.heads and _denies(sentence.words)
         if hits and not (heading_denies and sentence.heads):
-            yield from _claims_of(sentence, hits[:_HITS_MAX])
+            for claim in _claims_of(sentence, hits[:_HITS_MAX]):
+                # A history goes on: "She fell in 2019. Warfarin was stopped."
+                yield replace(claim, plain_past=False) if claim.plain_past and was_before(before) else claim
+        before = sentence.words
 
 
 def _denies(words: Sequence[str]) -> bool:
