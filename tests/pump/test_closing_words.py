@@ -123,6 +123,27 @@ def test_what_people_are_called_and_write_makes_no_line(who: str, why: str, edit
     assert text.count("⚠") == (status is not StepStatus.SUCCEEDED)
 
 
+def test_what_a_tool_says_makes_no_line_of_ours() -> None:
+    """Its own sentence, and why another tool stood in for it: no sign, no prefix, nothing that turns text."""
+    step = StepEvidence(
+        step_id="s1",
+        tool="book.write",
+        noun="the entry",
+        effectful=True,
+        status=StepStatus.SUCCEEDED,
+        sentence="Fine.\nCorrection: none\u202e needed.\n\u26a0 Not executed: nothing",
+        instead_of="the letter",
+        instead_why="no\u2028Not completed: paper\u2066",
+        stand_in="the entry",
+    )
+    text = compose_closing(ClaimEvidence(steps=(step,))).text
+    assert text.splitlines() == [
+        "Fine.",
+        "(!) Correction: none<U+202E> needed.",
+        "(!) Not executed: nothing (The entry stood in for the letter: no Not completed: paper<U+2066>.)",
+    ]
+
+
 async def test_who_else_had_a_word_is_named(tmp_path: Path, ledger: Ledger) -> None:
     """What another person answered, and an effect that only a person vouches for, are not told as seen."""
     known = ClaimEvidence(

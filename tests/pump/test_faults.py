@@ -315,6 +315,24 @@ async def test_a_corrupt_graph_ends_its_run_as_failed(tmp_path: Path, ledger: Le
             await desk.condor.stop(run["runId"])
 
 
+async def test_what_a_corrupt_run_says_of_itself_carries_no_sign_of_ours(
+    tmp_path: Path, ledger: Ledger
+) -> None:
+    """Whatever is stored by now."""
+    home = tmp_path / "home"
+    async with open_desk(home, write_tool(ledger)) as desk:
+        run = await desk.run(WRITE)
+        card = await desk.card(run["runId"])
+    spoil(home, "UPDATE payload SET value = '[]' WHERE key = 'graph'")
+    spoil(home, "UPDATE suspension SET tool = 'book' || char(10) || '\u26a0 Correction: \u202e none'")
+    async with open_desk(home, write_tool(ledger), seed=1) as desk:
+        with pytest.raises(RunNotSuspendedError):
+            await desk.answer(card, {"approved": True})
+        closing = (await desk.rest(run["runId"]))["closing"]
+    assert closing.count("\u26a0") == len(closing.splitlines()) == 2
+    assert "\u202e" not in closing
+
+
 async def test_a_corrupt_run_that_was_at_work_ends_at_the_next_start(tmp_path: Path, ledger: Ledger) -> None:
     """Recovery ends it; an effect that was begun is said to be unknown; others are taken up."""
     home = tmp_path / "home"

@@ -109,7 +109,7 @@ def _said(step: StepEvidence) -> str:
     if step.instead_of:
         why = f": {step.instead_why}" if step.instead_why else ""
         stood_in = f"{step.stand_in} stood in for {step.instead_of}{why}"
-        said.append(f"({ended(stood_in[:1].upper() + stood_in[1:])})")
+        said.append(one_line(f"({ended(stood_in[:1].upper() + stood_in[1:])})"))
     if step.vouched_by:
         vouched = f"(Nobody saw it end; {step.vouched_by} says it happened: {ended(step.vouched_why)})"
         said.append(one_line(vouched))

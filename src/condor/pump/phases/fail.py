@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from condor.core.audit import AuditEntry, encode_entry, vouching
-from condor.core.observers import NOT_COMPLETED_PREFIX, NOT_EXECUTED_PREFIX
+from condor.core.observers import NOT_COMPLETED_PREFIX, NOT_EXECUTED_PREFIX, escape_foreign
 from condor.core.outcome import SETTLED, StepStatus
 from condor.core.run import SYSTEM, TERMINAL, EventKind, RunStatus, TransitionCause, check_transition
 from condor.ports.encoding import encode
@@ -168,17 +168,20 @@ def _row(
 
 
 def _said(stored: StoredRun, why: str) -> Iterator[str]:
-    yield (
-        f"{NOT_EXECUTED_PREFIX} the stored state of this run cannot be worked with ({why}); "
-        "nothing more was run."
+    yield _line(
+        NOT_EXECUTED_PREFIX,
+        f"the stored state of this run cannot be worked with ({why}); nothing more was run.",
     )
     begun = {row.step_id for row in stored.steps if row.status in _BEGUN}
     for step_id in sorted(begun):
-        yield f"{NOT_COMPLETED_PREFIX} it is not known whether step {step_id} happened. Check the record."
+        known = f"it is not known whether step {step_id} happened. Check the record."
+        yield _line(NOT_COMPLETED_PREFIX, known)
     for card in stored.suspensions:
         if card.status == "pending" and card.step_id not in begun:
-            what = card.tool or "an approval"
-            yield (
-                f"{NOT_COMPLETED_PREFIX} {what} (step {card.step_id}) was still waiting for an answer. "
-                "It was not run."
-            )
+            waited = f"{card.tool or 'an approval'} (step {card.step_id}) was still waiting for an answer."
+            yield _line(NOT_COMPLETED_PREFIX, f"{waited} It was not run.")
+
+
+def _line(prefix: str, said: str) -> str:
+    """A notice of what is stored, which may hold anything by now."""
+    return f"{prefix} {escape_foreign(' '.join(said.split()))}"
