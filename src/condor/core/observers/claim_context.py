@@ -100,7 +100,12 @@ def is_of_now(words: Sequence[str], clause: Clause, hit: Hit) -> bool:
         return False
     if before[-1:] and before[-1] not in ("was", "were") and not _is_set_for(words, hit):
         return False
-    return not any(_is_past_date(words, at) for at in range(len(words)))
+    return not is_dated(words)
+
+
+def is_dated(words: Sequence[str]) -> bool:
+    """Whether it is said when it was."""
+    return any(_is_past_date(words, at) for at in range(len(words)))
 
 
 def _is_set_for(words: Sequence[str], hit: Hit) -> bool:

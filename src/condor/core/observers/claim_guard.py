@@ -255,7 +255,7 @@ class _Guard:
         if same := [known for known in of_kind if known.of_objects & self._objects(claim)]:
             return same
         of_thing = self._named(self._effects(), _with_roots(claim.thing))
-        if of_thing and not any(known.succeeded for known in of_thing):
+        if of_thing and not claim.dated and not any(known.succeeded for known in of_thing):
             return of_thing
         if named := self._named(of_none, spoken):
             return named

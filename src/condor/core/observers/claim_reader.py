@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from condor.core.observers import claim_grammar as grammar
-from condor.core.observers.claim_context import describes, is_of_now
+from condor.core.observers.claim_context import describes, is_dated, is_of_now
 from condor.core.observers.claim_openness import comes_to_nothing, leaves_open, tells_how_it_is
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ class Reader:
         self.by_others = False
         #: It is told in the plain past passive, as a text tells of its run and a record of its history.
         self.plain_past = False
+        #: It is told in the past passive with the date of it.
+        self.dated = False
         goes_on = first and clause.goes_on and grammar.SECOND_THIRD.isdisjoint(self._before)
         self.first_person = goes_on or not grammar.FIRST.isdisjoint(self._before)
 
@@ -154,6 +156,7 @@ class Reader:
             return None
         stressed = not _STRESSES.isdisjoint(self._words)
         strong = stressed or "been" in tail or "worden" in self._words or "ete" in tail
+        self.dated = not strong and is_dated(self._words[self._hit.end : self._clause.end])
         self.plain_past = not strong and is_of_now(self._words, self._clause, self._hit)
         return strong
 

@@ -67,7 +67,7 @@ IMPLIED: dict[str, str] = {
 
 #: Ends by which drugs are named alike (stems of the international nonproprietary names, WHO).
 _DRUG_ENDS = _words(
-    "cillin mycin micin floxacin cycline furantoin toin oprim oxazole conazole prazole dazole pril "
+    "cillin mycin micin floxacin cycline furantoin toin oprim oxime oxazole conazole prazole dazole pril "
     "sartan olol dipine statin parin xaban farin ogrel gliptin gliflozin formin zepam zolam "
     "triptyline oxetine azapine profen semide thiazide thalidone setron lukast dronate tinib ciclib "
     "ovir caine codone solone sone tropium"

@@ -70,6 +70,8 @@ class Claim:
     by_verb: bool
     #: It is told in the plain past passive, and nothing beside it sets it at another time.
     plain_past: bool
+    #: It is told in the past passive with the date of it.
+    dated: bool
     #: All the words of its clause, signs too, and which of them began with a capital.
     clause: tuple[str, ...]
     capitals: tuple[bool, ...]
@@ -175,6 +177,7 @@ def _claim(sentence: Sentence, clause: Clause, hit: Hit, reader: Reader, *, stro
         thing=_thing(sentence, clause, hit, first=reader.first_person),
         by_verb=hit.participle,
         plain_past=reader.plain_past,
+        dated=reader.dated,
         clause=words,
         capitals=tuple(sentence.capital(at) for at in range(clause.start, clause.end)),
         act=(hit.start - clause.start, hit.end - clause.start),
