@@ -32,7 +32,7 @@ const waits = await okafor.run({ request: PRESCRIBE });
 const question = (await okafor.api("/suspensions?status=pending")).body.find((each) => each.reasonCode === "clarification");
 
 const kernel = await admin.page.evaluate(async () => {
-  const body = JSON.stringify({ hitlTier: "high", approverRoles: ["doctor"], requesterExcluded: false, reason: "drafts were signed unread" });
+  const body = JSON.stringify({ hitlTier: "high", approverRoles: ["doctor"], requesterExcluded: false, reason: "drafts were signed unread", rev: 0 });
   return (await fetch("/api/v1/admin/tool-kernels/note.draft", { method: "PUT", headers: { "content-type": "application/json" }, body })).status;
 });
 if (kernel !== 200) throw new Error(`the kernel was not laid: ${kernel}`);
