@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from condor.testing.postgres_cluster import PostgresCluster
+
 pytestmark = pytest.mark.slow
 
 
@@ -95,6 +97,26 @@ def test_commands_go_through_a_running_server(shell: Shell) -> None:
             "run", "--plan", shell.plan({"steps": [{"id": "a", "tool": "no.such"}]}), "--as", "mia"
         )
         assert unknown.code == 2, unknown
+
+
+def test_commands_find_the_database_of_a_running_server(shell: Shell, cluster: PostgresCluster) -> None:
+    """The server alone knows it: who reads beside it needs no variable, and none leads elsewhere."""
+    cluster.emptied()
+    with served(shell, "--dev", CONDOR_DATABASE_URL=cluster.url):
+        run = shell.parked()
+        (card,) = shell.run("pending", "--json").json
+        assert card["runId"] == run["runId"]
+        elsewhere = shell.run(
+            "show", run["runId"], "--json", env={"CONDOR_DATABASE_URL": "sqlite:///elsewhere.db"}
+        )
+        assert elsewhere.json["status"] == "suspended"
+        verified = shell.run("audit", "verify")
+        assert verified.code == 0, verified
+        approved = shell.run("approve", card["suspendId"], "--as", "max")
+        assert approved.code == 0, approved
+        assert shell.run("show", run["runId"], "--json").json["status"] == "succeeded"
+    # Without its server the home knows of no database but the one in it.
+    assert "there is no database" in shell.run("pending").err
 
 
 def test_what_runs_with_and_without_a_server_reads_the_same(shell: Shell) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,12 +17,13 @@ async def exported_run(home: Path, run_id: str, form: str) -> bytes:
         CondorError: what the form is made from cannot be read now.
     """
     from condor.bootstrap import Condor
-    from condor.cli.home import DATABASE_VARIABLE, packs_of, place_to_read
+    from condor.cli.home import packs_of, place_to_read
+    from condor.cli.session import database_of
     from condor.core.errors import RefusedInput
     from condor.runtime.run_record import run_record
 
     place = place_to_read(home)
-    url = os.environ.get(DATABASE_VARIABLE, "")
+    url = database_of(place)
     async with Condor(
         home=place.path, database_url=url, packs=packs_of(place), demo=place.is_demo, read_only=True
     ) as condor:

@@ -165,7 +165,7 @@ async def _served(
     opens: bool,
     driven: Driven,
 ) -> None:
-    from condor.cli.session import holding
+    from condor.cli.session import configured_database, holding
     from condor.ports.clock import SystemClock
     from condor.server.live import StreamCaps
     from condor.server.logs import log_as_json
@@ -186,6 +186,7 @@ async def _served(
             listening,
             mode=mode,
             public_url=settings.public_url,
+            database_url=configured_database(),
             caps=StreamCaps(each=settings.streams_each_max, total=settings.streams_max),
             ready=ready,
         )

@@ -41,7 +41,7 @@ async def reading(place: Place) -> AsyncIterator[Condor]:
     """Condor over what is stored; needs no pack and no lock."""
     from condor.bootstrap import Condor
 
-    async with Condor(home=place.path, database_url=_database(), read_only=True) as condor:
+    async with Condor(home=place.path, database_url=database_of(place), read_only=True) as condor:
         yield condor
 
 
@@ -55,11 +55,11 @@ async def seal_home(place: Place) -> int | None:
     from condor.ports.database_url import is_postgres
     from condor.server.server_file import running_server
 
-    if not is_postgres(_database()) and running_server(place.path) is not None:
+    if not is_postgres(database_of(place)) and running_server(place.path) is not None:
         return None
     async with reading(place):
         pass  # where nothing is stored nothing is made
-    return await seal_stored(_database(), place.path)
+    return await seal_stored(database_of(place), place.path)
 
 
 @asynccontextmanager
@@ -155,13 +155,11 @@ async def _opened(place: Place, screen: Screen, wait_s: float, driven: Driven) -
     """Own the home, as soon as nobody else does."""
     from condor.bootstrap import Condor
 
-    packs = faulty_packs(place, packs_of(place))
+    packs, url = faulty_packs(place, packs_of(place)), configured_database()
     begun = time.monotonic()
     said_so = False
     while True:
-        condor = Condor(
-            home=place.path, database_url=_database(), packs=packs, demo=place.is_demo, driven=driven
-        )
+        condor = Condor(home=place.path, database_url=url, packs=packs, demo=place.is_demo, driven=driven)
         try:
             return await condor.__aenter__()
         except ImportError as error:
@@ -294,15 +292,25 @@ async def check_first(place: Place, user: str | None, plan: object) -> None:
             compile_plan(parse_plan(plan), known)
 
 
-def _database() -> str:
+def configured_database() -> str:
     """The database as configured; empty: in the home. Settings read the same variable, slowly."""
     return os.environ.get(DATABASE_VARIABLE, "")
+
+
+def database_of(place: Place) -> str:
+    """The database of the home's running server, else as configured; empty: in the home."""
+    from condor.server.server_file import running_server
+
+    server = running_server(place.path)
+    return configured_database() if server is None else server.database_url
 
 
 __all__ = [
     "LOCK_WAIT_S",
     "LookedAt",
     "check_first",
+    "configured_database",
+    "database_of",
     "holding",
     "looking_at_packs",
     "owning",

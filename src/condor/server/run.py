@@ -86,6 +86,7 @@ async def serve(
     *,
     mode: AuthMode,
     public_url: str = "",
+    database_url: str = "",
     caps: StreamCaps | None = None,
     ready: Callable[[Served], None] = lambda _: None,
 ) -> None:
@@ -93,6 +94,7 @@ async def serve(
 
     Args:
         home: where ``server.json`` is left while it serves.
+        database_url: of the database outside the home, for the commands that read beside it.
         listening: of ``bound``; closed at the end.
         ready: called when requests are answered.
     """
@@ -104,7 +106,7 @@ async def serve(
     auth = AuthSettings(mode=mode, people=people, home_token=token)
     app = create_app(condor, auth, site=site, caps=caps)
     own = f"http://[{host}]:{port}" if ":" in host else f"http://{_reached(host)}:{port}"
-    file = ServerFile(url=own, token=token, pid=os.getpid())
+    file = ServerFile(url=own, token=token, pid=os.getpid(), database_url=database_url)
 
     def started() -> None:
         file.write(home)

@@ -1,6 +1,6 @@
-"""``server.json`` in the home: where its running server is, for the commands of its owner.
+"""``server.json`` in the home: where its running server is, and what it reads, for the commands of its owner.
 
-Law 1: it holds a secret, so it is its owner's alone (0600) and goes when the server goes.
+Law 1: it holds secrets, so it is its owner's alone (0600) and goes when the server goes.
 Law 2: a file that a dead server left is nobody's: who reads it asks whether the process is alive.
 """
 
@@ -29,13 +29,16 @@ class ServerFile:
     #: The home's own secret: it signs in whoever may read it.
     token: str = field(repr=False)
     pid: int
+    #: The database that it keeps its runs in, where that is not in the home; a password may be in it.
+    database_url: str = field(default="", repr=False)
 
     def write(self, home: Path) -> None:
         """Leave it, whole or not at all."""
         draft = home / f".{NAME}.{os.getpid()}"
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump({"v": 1, "url": self.url, "token": self.token, "pid": self.pid}, file)
+            told = {"v": 1, "url": self.url, "token": self.token, "pid": self.pid}
+            json.dump(told | ({"databaseUrl": self.database_url} if self.database_url else {}), file)
         draft.replace(home / NAME)
 
     def remove(self, home: Path) -> None:
@@ -49,7 +52,12 @@ def read_server_file(home: Path) -> ServerFile | None:
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
         with (home / NAME).open("rb") as file:
             found = json.loads(file.read(_BYTES_MAX))
-        return ServerFile(url=str(found["url"]), token=str(found["token"]), pid=int(found["pid"]))
+        return ServerFile(
+            url=str(found["url"]),
+            token=str(found["token"]),
+            pid=int(found["pid"]),
+            database_url=str(found.get("databaseUrl", "")),
+        )
     return None
 
 
