@@ -44,6 +44,9 @@ HS WAKE C CM CD CV AC ACM ACD ACV PC PCM PCD PCV
 _EVENTS = frozenset(_EVENT_NAMES.split())
 #: RFC 6838: type/subtype, with parameters.
 _MIME = re.compile(r"[\w.+-]+/[\w.+-]+(\s*;.*)?")
+#: RFC 3986: what makes an address absolute; and what of that anybody can follow.
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//|/")
+_REMOTE = re.compile(r"https?://|urn:", re.IGNORECASE)
 #: BCP 47, as far as form goes: `en`, `de-CH`, `zh-Hans-CN`, `x-klingon`.
 _LANGUAGE = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 
@@ -124,6 +127,11 @@ def _range(given: Mapping[str, Any]) -> Iterator[Fault]:
         yield "high", "rng-2", "it is below low"
 
 
+def _contact_point(given: Mapping[str, Any]) -> Iterator[Fault]:
+    if "value" in given and "system" not in given:
+        yield "system", "cpt-2", "a value needs its system: phone, email, sms, …"
+
+
 def _ratio(given: Mapping[str, Any]) -> Iterator[Fault]:
     if ("numerator" in given) != ("denominator" in given):
         yield "", "rat-1", "numerator and denominator go together"
@@ -141,6 +149,9 @@ def _money(given: Mapping[str, Any]) -> Iterator[Fault]:
 def _attachment(given: Mapping[str, Any]) -> Iterator[Fault]:
     if "data" in given and "contentType" not in given:
         yield "contentType", "att-1", "data needs its contentType"
+    url = given.get("url")
+    if isinstance(url, str) and _SCHEME.match(url) is not None and _REMOTE.match(url) is None:
+        yield "url", "url", f"{url[:80]!r} is not http, https or urn: a file of one machine is nobody else's"
     kind = given.get("contentType")
     if isinstance(kind, str) and _MIME.fullmatch(kind) is None:
         yield (
@@ -215,12 +226,14 @@ def _events(given: Mapping[str, Any]) -> Iterator[Fault]:
 _RULES: dict[str, Callable[[Mapping[str, Any]], Iterator[Fault]]] = {
     "Age": _age,
     "Attachment": _attachment,
+    "ContactPoint": _contact_point,
     "Count": _quantity,
     "Distance": _quantity,
     "Duration": _duration,
     "Extension": _extension,
     "Money": _money,
     "Narrative": _narrative,
+    "ObservationReferenceRange": _range,
     "Period": _period,
     "Quantity": _quantity,
     "Range": _range,

@@ -40,6 +40,8 @@ VITAL_UNITS: dict[str, tuple[str, ...]] = {
 #: UCUM codes of time, length, temperature, pressure and rate.
 _NO_AMOUNT_NAMES = "s min h d wk mo a m cm mm km Cel K [degF] mm[Hg] Pa kPa /min /h Hz"
 _NO_AMOUNTS = frozenset(_NO_AMOUNT_NAMES.split())
+#: Units of an antibiotic or an antivenom come to millions; nothing comes to a thousand of them.
+_DOSE_MAX = 1e9
 #: Intents of MedicationRequest that tell somebody to give a medicine.
 _ORDERS = frozenset({"order", "original-order", "reflex-order", "filler-order", "instance-order"})
 
@@ -65,6 +67,9 @@ def dose_is_a_dose(resource: Resource) -> Iterator[Issue]:
         value = quantity.get("value")
         if value is None or value <= 0:
             yield Issue(path=f"{place}.value", rule="dose", message="a dose is a number above 0: give it")
+        if value is not None and value > _DOSE_MAX:
+            message = "no dose is that large: check the number and its unit"
+            yield Issue(path=f"{place}.value", rule="dose", message=message)
         if quantity.get("code") in _NO_AMOUNTS:
             message = f"{quantity['code']!r:.80} is no amount of a medicine"
             yield Issue(path=f"{place}.code", rule="dose", message=message)

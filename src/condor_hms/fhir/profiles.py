@@ -233,6 +233,7 @@ _TASK = Profile(
         "reasonReference": ANY,
         "insurance": ("Coverage", "ClaimResponse"),
         "relevantHistory": ("Provenance",),
+        "restriction.recipient": (*CLINICIANS, "Patient", "RelatedPerson", "Group", "Organization"),
     },
     literal=("for",),
     fixed={"for.reference": NEW_PATIENT},

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from condor_hms.fhir.course_rules import COURSE_RULES
 from condor_hms.fhir.elements import concept_code, elements_at, unindexed
 from condor_hms.fhir.errors import Issue
 from condor_hms.fhir.profile_rules import CREATE_RULES, RULES, says_something
@@ -35,6 +36,9 @@ def check_content(resource: Resource, *, entry: int | None = None) -> list[Issue
     profile = PROFILES.get(resource["resourceType"])
     if not issues and profile is not None:
         issues = list(_profile_issues(resource, profile))
+    if not issues:
+        rules = COURSE_RULES.get(resource["resourceType"], ())
+        issues = [issue for rule in rules for issue in rule(resource)]
     return [_at(issue, entry) for issue in issues]
 
 
