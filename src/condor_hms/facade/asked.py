@@ -131,10 +131,13 @@ def asked_of(
 
 
 def _check_left_out(name: str, table: Mapping[str, Param]) -> None:
+    """A name with a mark narrows the search, whoever it begins with (``_has:Observation:patient:code``)."""
     for mark, what in ((":", "modifier"), (".", "chain")):
         base, found, _ = name.partition(mark)
         if found and base in table:
             raise Refusal(400, "not-supported", f"{base} takes no {what} here: leave it out")
+        if found:
+            raise Refusal(400, "not-supported", f"{name[:80]!a} is a {what} that is not served: leave it out")
 
 
 def _as_the_record_asks(param: Param, value: str, base_url: str) -> str:

@@ -108,6 +108,9 @@ class FhirStore(Protocol):
         resource exists). `urn:uuid:` full URLs resolve inside the Bundle. `meta.tag` is kept exactly as
         given: a tag of an earlier version does not stay, so a tag tells who wrote *this* version.
 
+        A POST whose condition matches is `unchanged` whatever its body says, as R4 has it: a key stands for
+        one body. A POST without a condition is a new resource each time, also beside one that is unchanged.
+
         Raises `RequestRefused`, `ValidationRefused`, `NotFound` (PUT with `ifMatch` of an absent resource),
         `VersionConflict`, `DuplicateMatch`, `Unavailable`.
         """

@@ -162,6 +162,10 @@ async def test_what_is_not_known_is_left_out_and_told_or_refused(shared: Asker) 
     ("query", "said"),
     [
         ("name:exact=Smith", "takes no modifier"),
+        ("_has:Observation:patient:code=1234-5", "is a modifier that is not served"),
+        ("nickname:exact=Mel", "is a modifier that is not served"),
+        ("_include:iterate=Patient:link", "is a modifier that is not served"),
+        ("link.other.name=Smith", "is a chain that is not served"),
         ("code:not=x", ""),
         ("birthdate=tomorrow", "is not a date"),
         ("birthdate=sa2020-01-01", "is not a date"),
