@@ -25,6 +25,7 @@ from condor.core.observers.claim_known import (
     objects_of,
     own_rules,
 )
+from condor.core.observers.claim_likeness import is_like
 from condor.core.observers.claim_phrases import Matcher, both, phrase_matcher
 from condor.core.observers.claim_rules import DEFAULT_CLAIM_RULES, Bears, ClaimRule
 from condor.core.observers.claim_things import IMPLIED
@@ -160,7 +161,7 @@ class _Guard:
         if not unborne and not candidates and (claim.strong or claim.plain_past):
             # Another verb for what was to happen to the same thing: "the referral was sent".
             same = [known for known in self._effects() if known.objects & self._objects(claim)]
-            if any(known.succeeded and self._is_like(claim, known) for known in same):
+            if any(known.succeeded and is_like(claim, known) for known in same):
                 return
             unborne = [] if any(known.succeeded for known in same) else same
         if unborne:
@@ -195,19 +196,6 @@ class _Guard:
         bearing = [known for known in candidates if known.succeeded]
         named = self._named(bearing, _spoken(claim)) or (bearing if len(bearing) == 1 else [])
         return {known.step.step_id for known in named}
-
-    @staticmethod
-    def _is_like(claim: Claim, known: Known) -> bool:
-        """Whether texts call its effect so too: a dose that was changed was also saved."""
-        if not _KEPT.isdisjoint(claim.phrase):
-            return True
-        if not _SENT.isdisjoint(claim.phrase) and not _ON_PAPER.isdisjoint(known.objects):
-            return "created" in known.kinds
-        if "ran" in known.kinds and any(rule.id == "changed" for rule in claim.rules):
-            return True
-        if "changed" not in known.kinds and not _ALTERS.isdisjoint(claim.phrase):
-            return False
-        return any(rule.in_records for rule in claim.rules) and not known.kinds.isdisjoint(_RECORDED)
 
     def _is_foreign(self, claim: Claim) -> bool:
         """Whether it names a new thing, and one that no step of the run has to do with.
@@ -363,16 +351,6 @@ _DEFINITE = frozenset(
     ("the", "her", "his", "their", "your", "my", "our", "its", "this", "that", "these", "both", "all")
 )
 _ADDS = frozenset(("also", "too", "additionally", "addition", "another", "well"))
-#: Said of every effect: "the payment was recorded".
-_KEPT = frozenset(
-    ("recorded", "saved", "documented", "entered", "registered", "logged", "made", "processed", "completed")
-)
-#: Who makes one of these sends it.
-_ON_PAPER = frozenset(("referral", "order", "lab", "imaging"))
-_SENT = frozenset(("sent", "submitted", "transmitted"))
-#: Only what there was before is done this to.
-_ALTERS = frozenset(("changed", "modified", "moved", "rescheduled", "postponed", "amended"))
-_RECORDED = frozenset(rule.id for rule in DEFAULT_CLAIM_RULES if rule.in_records)
 
 
 def escaped(notice: str) -> str:
