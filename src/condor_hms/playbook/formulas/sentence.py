@@ -100,6 +100,12 @@ _LASTS = re.compile(
     r"|(?<!\w)(?:for now|overnight|temporarily)(?!\w)",
     re.IGNORECASE,
 )
+#: A verb with a record of its own: “…, and issue Invoice/inv-5001”.
+_ON_A_RECORD = re.compile(
+    r"(?<!\w)(?:issue|void|sign|archive|cancel|correct|close|open|read|show)"
+    r" (?:(?:the|order|invoice|document|reading) )*[a-z]{3,40}/\w",
+    re.IGNORECASE,
+)
 _LASTS_ONLY = re.compile(rf"{_SPAN}|now|today|tonight", re.IGNORECASE)
 _LEADING = re.compile(rf"(?:(?:{POLITE.pattern})[\s,]*)+", re.IGNORECASE)
 _TRAILING = re.compile(
@@ -152,7 +158,7 @@ class Said:
             RequestNotUnderstood: another request is in it.
         """
         said = self.text(name).strip(" .,;")
-        if said and not is_plain_text(said):
+        if said and (not is_plain_text(said) or _ON_A_RECORD.search(said)):
             raise refuse_part(said, "I do one thing at a time")
         if said and name == "why":
             self._check_reason(said)
