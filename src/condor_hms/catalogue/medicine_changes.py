@@ -18,7 +18,14 @@ from condor_hms.catalogue.dosage import dose_args, dose_quantity, frequency_arg,
 from condor_hms.catalogue.evidence import alert_rows, clinical_context, medication_record
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of
 from condor_hms.catalogue.medicine_list import current_orders, order_doses
-from condor_hms.catalogue.prescribing import alerts_for, monitoring, overridden, override, watched_notes
+from condor_hms.catalogue.prescribing import (
+    alerts_for,
+    as_standing,
+    monitoring,
+    overridden,
+    override,
+    watched_notes,
+)
 from condor_hms.catalogue.record_write import Call, Composed, record_write, without
 from condor_hms.catalogue.specs import code_arg, date_arg, record_arg, why_arg
 from condor_hms.catalogue.words import (
@@ -125,6 +132,7 @@ async def _update(call: Call) -> Composed:
     patient = await call.subject_of(order)
     record = await medication_record(call.hospital, patient["reference"])
     alerts = _standing(call, record, order) if action == "hold" else _resumed(call, record, order)
+    elsewhere = _elsewhere(call, record, order)
     after = overridden(call, without(order, status=state, statusReason={"text": why}))
     said = "On hold" if action == "hold" else "Resumed"
     return Composed(
@@ -136,10 +144,8 @@ async def _update(call: Call) -> Composed:
         signed="",
         before={"order": text, "status": order["status"]},
         after={"order": text, "status": state, "reason": why},
-        alerts=await _rows(call, alerts, patient),
-        requires=()
-        if action == "hold"
-        else override(alerts, _elsewhere(call, record, order), can_monitor=False),
+        alerts=await _rows(call, as_standing(alerts, elsewhere), patient),
+        requires=() if action == "hold" else override(alerts, elsewhere, can_monitor=False),
         context=await _context(call, record, order),
         facts={"order": text},
     )
@@ -159,7 +165,8 @@ async def _new_dose(call: Call, order: Resource, why: str) -> Composed:
     before = [order_text(row) for row in orders]
     after = [words if row["id"] == order["id"] else order_text(row) for row in orders]
     stopped = without(order, status="stopped", statusReason={"text": why})
-    rows = await _rows(call, alerts, patient)
+    elsewhere = _elsewhere(call, record, order)
+    rows = await _rows(call, as_standing(alerts, elsewhere), patient)
     watched = await monitoring(call, patient, words, rows)
     name, dose = order_name(order), dose_text(call.args["dose_value"], call.args["dose_unit"])
     return Composed(
@@ -173,7 +180,7 @@ async def _new_dose(call: Call, order: Resource, why: str) -> Composed:
         before={"order": text, "medicines": before},
         after={"order": words, "medicines": after},
         alerts=rows,
-        requires=override(alerts, _elsewhere(call, record, order)),
+        requires=override(alerts, elsewhere),
         notes=watched_notes(watched),
         context=await _context(call, record, order),
         facts={
@@ -301,7 +308,8 @@ async def _renew(call: Call) -> Composed:
     new = overridden(call, new)
     record = await medication_record(call.hospital, patient["reference"])
     alerts = _resumed(call, record, order)
-    rows = await _rows(call, alerts, patient)
+    elsewhere = _elsewhere(call, record, order)
+    rows = await _rows(call, as_standing(alerts, elsewhere), patient)
     watched = await monitoring(call, patient, text, rows)
     refills = plural(call.args.get("refills") or 0, "refill")
     words = (
@@ -317,7 +325,7 @@ async def _renew(call: Call) -> Composed:
         before={"order": text, "status": "active", "ordered": str(order.get("authoredOn") or "")[:10]},
         after={"order": words, "status": "active", "replaces": reference_of(order)},
         alerts=rows,
-        requires=override(alerts, _elsewhere(call, record, order)),
+        requires=override(alerts, elsewhere),
         notes=watched_notes(watched),
         context=(
             {"label": "Last fill", "text": await _last_fill(call, order)},

@@ -8,6 +8,7 @@ so, in the same transaction.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from condor import ArgSpec, HitlTier, InputField, ToolDescriptor
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "OVERRIDE_REASONS",
     "alerts_for",
+    "as_standing",
     "monitoring",
     "overridden",
     "override",
@@ -267,6 +269,21 @@ def override(
     reasons = {word: text for word, text in OVERRIDE_REASONS.items() if can_monitor or word != _WILL_MONITOR}
     hint: Hint = {"enum": choice(reasons), "radio": True}
     return (InputField(name="override_reason", label=_OVERRIDE_LABEL, type="code", hint=hint),)
+
+
+def as_standing(alerts: Iterable[Alert], standing: Iterable[Alert]) -> list[Alert]:
+    """The alerts as a card of this call shows them: critical is only what the call itself would do.
+
+    What another order does anyway is told as that, a warning: nobody is asked to pass over it here, and no
+    card shows a critical alert that a bare approval passes.
+    """
+    known = {(alert.rule_id, alert.evidence) for alert in standing}
+    return [
+        replace(alert, severity="warning", summary=f"Stands already, from another order: {alert.summary}")
+        if alert.severity == "critical" and (alert.rule_id, alert.evidence) in known
+        else alert
+        for alert in alerts
+    ]
 
 
 def overridden(call: Call, resource: Resource) -> Resource:

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["lab_args", "lab_results", "labs_sentence", "labs_value", "result_row", "result_tools"]
+__all__ = [
+    "lab_args",
+    "lab_results",
+    "labs_sentence",
+    "labs_value",
+    "result_row",
+    "result_tools",
+    "unit_text",
+]
 
 _LOINC = "http://loinc.org"
 #: Results that count; one that was entered in error or cancelled is no result.
@@ -130,8 +138,14 @@ def result_row(result: Resource) -> dict[str, Any]:
     }
     remarks = [row["interpretation"].lower()] if row["interpretation"] not in ("", "Normal", "N") else []
     remarks += [row["status"]] if row["status"] in ("preliminary", "registered") else []
-    value = " ".join(part for part in (_shown(row), row["unit"]) if part)
+    value = " ".join(part for part in (_shown(row), unit_text(row["unit"], row["test"])) if part)
     return {**row, "text": f"{value} on {day(row['date'])}" + (f" ({', '.join(remarks)})" if remarks else "")}
+
+
+def unit_text(unit: str, test: str) -> str:
+    """The unit as it is read: a UCUM annotation without its braces, and none where it only names the test."""
+    bare = unit[1:-1] if unit.startswith("{") and unit.endswith("}") else unit
+    return "" if bare.casefold() == test.casefold() else bare
 
 
 def _shown(row: Mapping[str, Any]) -> str:

@@ -42,8 +42,12 @@ async def test_a_new_dose(desk: Desk, patient: str, medicine: str, dose: int, ne
     """What the new dose would do asks; what stands in the record anyway is shown."""
     order = await order_of(desk, patient, medicine)
     card = await desk.preview("medication.update", {**DOSE, "order": order, "dose_value": dose})
-    assert any(alert["severity"] == "critical" for alert in card.alerts)
+    assert any(alert["severity"] == "critical" for alert in card.alerts) == bool(needs)
     assert asked(card) == needs
+    if patient == NICHOLAS:
+        (beside,) = [alert for alert in card.alerts if alert["id"] == "dos-01"]
+        assert beside["severity"] == "warning"
+        assert str(beside["summary"]).startswith("Stands already, from another order: Ticagrelor")
 
 
 async def test_a_renewal_and_a_restart(desk: Desk) -> None:

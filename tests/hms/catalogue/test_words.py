@@ -7,6 +7,7 @@ import pytest
 
 from condor_hms.alerts import lab_number
 from condor_hms.catalogue.identity import fold, identity
+from condor_hms.catalogue.results import unit_text
 from condor_hms.catalogue.terms import MEDICINES, SUBSTANCES, ingredient_key, substance_of
 from condor_hms.catalogue.words import amount, concept_text, day, dose_text, joined, order_text, plural
 from condor_hms.demo import demo_resources
@@ -155,3 +156,17 @@ def test_substances_by_the_names_people_use(typed: str, display: str, category: 
 def test_medicines_are_listed_by_their_one_spelling() -> None:
     """A name in the table is its own key: no brand and no form is listed beside its medicine."""
     assert {ingredient_key(name) for name in MEDICINES} == MEDICINES
+
+
+@pytest.mark.parametrize(
+    ("unit", "test", "said"),
+    [
+        ("{INR}", "INR", ""),
+        ("{score}", "Pain score", "score"),
+        ("mmol/L", "Potassium", "mmol/L"),
+        ("", "x", ""),
+    ],
+)
+def test_a_unit_is_read_without_its_braces(unit: str, test: str, said: str) -> None:
+    """An annotation of UCUM is a remark: “INR 1.3”, not “INR 1.3 {INR}”."""
+    assert unit_text(unit, test) == said
