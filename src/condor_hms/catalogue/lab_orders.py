@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from condor import ArgSpec, ToolDescriptor, ToolError
 from condor_hms.catalogue.hospital import Hospital, reading
 from condor_hms.catalogue.record_write import Call, Composed, record_write
+from condor_hms.catalogue.repeats import repeated, repeated_notes
 from condor_hms.catalogue.requests import request_resource
 from condor_hms.catalogue.specs import PRIORITIES, choice, patient_arg, priority_arg, text_arg
 from condor_hms.catalogue.words import concept_text, joined
@@ -73,11 +74,15 @@ async def _order(call: Call) -> Composed:
     tests = list(dict.fromkeys(call.args["tests"]))
     before = await _active(call.hospital, who["reference"])
     what = _what(tests, call.args.get("priority") or "routine")
+    new = [await _resource(call, code) for code in tests]
+    again = await repeated(call, new, "authoredOn", "ordered")
     return Composed(
         subject=who,
         summary=f"Order {what}",
         done=f"Ordered {what}",
-        new=[await _resource(call, code) for code in tests],
+        new=new,
+        alerts=again,
+        notes=repeated_notes(again),
         before={"activeOrders": before},
         after={"activeOrders": [*before, *_names(tests)]},
         facts={"ordered": what, "tests": tests},

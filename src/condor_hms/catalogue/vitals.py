@@ -13,6 +13,7 @@ from condor import ArgSpec, InputField, NeedInput, PolicyClass, ToolContext, Too
 from condor_hms.catalogue.hospital import Hospital, reference_of, require_patient
 from condor_hms.catalogue.identity import identity
 from condor_hms.catalogue.record_write import Call, Composed, record_write, without
+from condor_hms.catalogue.repeats import repeated, repeated_notes
 from condor_hms.catalogue.results import lab_results, result_row
 from condor_hms.catalogue.specs import CLINICIANS, code_arg, patient_arg, record_arg, since_arg, why_arg
 from condor_hms.catalogue.summary import vital_row
@@ -212,11 +213,14 @@ async def _record(call: Call) -> Composed | NeedInput:
         if name in measured
     ]
     words = f"{joined(_measured_words(measured))}, taken {moment_text(taken_at)}"
+    again = await repeated(call, new, "effectiveDateTime", "recorded")
     return Composed(
         subject=who,
         summary=f"Record {words}",
         done=f"Vitals recorded: {words}",
         new=new,
+        alerts=again,
+        notes=repeated_notes(again),
         after={"readings": _measured_words(measured), "takenAt": taken_at},
         facts={"readings": _measured_words(measured)},
     )
