@@ -121,7 +121,7 @@ def which_medicine(name: MedicineName) -> InputField:
     """The question which medicine a misspelt name means."""
     answers = {name.near: name.near.capitalize(), AS_TYPED: f"{name.typed}, as it was typed"}
     hint: Hint = {"enum": choice(answers), "radio": True}
-    return InputField(name=MEANT, label=f"Did you mean {name.near}? Medicine", type="code", hint=hint)
+    return InputField(name=MEANT, label=f"Medicine (did you mean {name.near}?)", type="code", hint=hint)
 
 
 def _known_names(rules: Rules) -> frozenset[str]:
