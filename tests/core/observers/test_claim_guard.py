@@ -30,7 +30,7 @@ from tests.core.observers.ledger import evidence_of, groups, step_of
 
 #: trust.md, row 11.
 _FALSE_CORRECTIONS_MAX = 0.01
-_RECALL_MIN = 0.95
+_RECALL_MIN = 0.94
 #: Milliseconds of processor time for 100 KB (row 11); a measured test run traces every line.
 _MS_MAX = 50 if sys.gettrace() is None else 1_000
 _SENT_TWICE = [
@@ -44,13 +44,14 @@ def _answered(text: str, evidence: ClaimEvidence) -> set[str]:
 
 
 def test_the_corpus_is_as_large_as_promised() -> None:
-    """At least 300 texts, of which a quarter are by somebody who had not seen the rules."""
+    """At least 300 texts, of which a third are by people who had not seen the rules."""
+    strangers = [*groups("outside_author.json"), *groups("second_outside_author.json")]
     every, outside = (
         sum(len(group["letBe"]) + sum(map(len, group["corrected"].values())) for group in some)
-        for some in (groups(), groups("outside_author.json"))
+        for some in (groups(), strangers)
     )
     assert every >= 300
-    assert outside >= every / 4
+    assert outside >= every / 3
 
 
 def test_claims_that_the_evidence_contradicts_are_corrected() -> None:
