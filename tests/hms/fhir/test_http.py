@@ -31,7 +31,12 @@ async def serving(answer: Callable[[str, str, dict[str, str], str], Answer]) -> 
     """A server on the loopback interface that answers each request by a function; its base URL."""
 
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        try:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            # Whoever asked has left in the middle.
+            writer.close()
+            return
         first, *lines = head.split("\r\n")
         method, path, _ = first.split(" ")
         headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines if line)}

@@ -31,7 +31,12 @@ async def saying(body: bytes, media_type: str = FHIR, *heads: str, drip_s: float
         drip_s: seconds between two bytes.
     """
 
+    answering: set[asyncio.Task[Any]] = set()
+
     async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        own = asyncio.current_task()
+        assert own is not None
+        answering.add(own)
         try:
             await reader.readuntil(b"\r\n\r\n")
             lines = [f"content-type: {media_type}", f"content-length: {len(body)}", "connection: close"]
@@ -50,6 +55,9 @@ async def saying(body: bytes, media_type: str = FHIR, *heads: str, drip_s: float
         yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/fhir"
     finally:
         server.close()
+        # Whoever asked has left: each sees it at its next byte.
+        await asyncio.gather(*answering)
+        await asyncio.sleep(0.01)
 
 
 def encoded(**changes: Any) -> bytes:
@@ -172,16 +180,19 @@ async def test_an_answer_that_drips_and_one_call_of_many_requests() -> None:
     async with serving(slow) as url, HttpFhirStore(url, timeout_s=0.05) as store:
         with pytest.raises(Unavailable, match="had not ended after"):
             await store.search("Patient", {})
+        await store.aclose()
+        # The server sees that nobody waits any more.
+        await asyncio.sleep(0.05)
 
 
 @pytest.mark.parametrize("is_zipped", [False, True])
 async def test_an_answer_without_measure(monkeypatch: pytest.MonkeyPatch, *, is_zipped: bool) -> None:
     """Bytes are counted as they are kept: decompressed."""
-    monkeypatch.setattr(http_wire, "ANSWER_BYTES_MAX", 100_000)
-    body = b" " * 20_000_000
+    monkeypatch.setattr(http_wire, "ANSWER_BYTES_MAX", 1_000)
+    body = b" " * 20_000
     sent, heads = (gzip.compress(body, 1), ["content-encoding: gzip"]) if is_zipped else (body, [])
     async with saying(sent, FHIR, *heads) as url, HttpFhirStore(url) as store:
-        with pytest.raises(Unavailable, match="more than 100000 bytes"):
+        with pytest.raises(Unavailable, match="more than 1000 bytes"):
             await store.read(MELISSA)
 
 
