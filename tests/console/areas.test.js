@@ -18,7 +18,7 @@ const CARDS = {
   document: { tool: "document.sign", alerts: ["Warning"], context: ["Meaning of the signature", "Printed name", "Time"] },
   flag: { tool: "flag.set", context: ["Existing flag"] },
   immunization: { tool: "immunization.record" },
-  medication: { tool: "medication.update", alerts: ["Critical", "Warning"], context: ["Ordered", "Allergies", "Latest creatinine", "Latest potassium", "Latest weight", "Alert rules", "Meaning of the signature", "Printed name", "Time"] },
+  medication: { tool: "medication.update", alerts: ["Warning", "Warning"], context: ["Ordered", "Allergies", "Latest creatinine", "Latest potassium", "Latest weight", "Alert rules", "Meaning of the signature", "Printed name", "Time"] },
   note: { tool: "note.draft" },
   order: { tool: "order.lab.create" },
   prescription: { tool: "prescription.renew", context: ["Last fill", "Ordered", "Allergies", "Meaning of the signature", "Printed name", "Time"] },
