@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import pytest
 
 from condor.testing.postgres_cluster import HOW_TO_GET, find_programs, running_cluster
+from tests.needs import needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from condor.testing.postgres_cluster import PostgresCluster
 
-#: With one of these set a missing PostgreSQL is a failure, not a reason to skip.
-REQUIRED_BY = ("CI", "CONDOR_REQUIRE_POSTGRES")
-
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[PostgresCluster]:
     """A running cluster; ``emptied`` gives a test its database."""
-    if find_programs() is None:
-        if any(os.environ.get(name) for name in REQUIRED_BY):
-            pytest.fail(HOW_TO_GET)
-        pytest.skip(HOW_TO_GET)
+    needs(HOW_TO_GET if find_programs() is None else None, "CONDOR_REQUIRE_POSTGRES")
     with running_cluster() as running:
         yield running

@@ -1,6 +1,6 @@
 """The console in a real browser, under the policy that is served: Node's test runner, Debian's Chromium.
 
-Skipped where there is no Node or no browser, with the reason named; with ``CI=true`` that is a failure.
+Skipped where there is no Node or no browser, with the reason named; in CI that is a failure.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from condor.console import BUILT
 from condor.core.audit import DECISIONS
 from condor_hms.pack import PACK
 from tests.console.odd import PEOPLE, OddPack
+from tests.needs import needs
 from tests.server.support import House, open_house, step
 
 if TYPE_CHECKING:
@@ -58,20 +59,11 @@ def browser() -> str | None:
     return os.environ.get("CONDOR_CHROMIUM") or next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
-def lacking(reason: str | None) -> None:
-    """Skip for a reason; in CI everything has to be there."""
-    if reason is None:
-        return
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"{reason}; CI has to have it")
-    pytest.skip(reason)
-
-
 @pytest.fixture(scope="module")
 def built() -> Path:
     """The console of these sources."""
     script = build_script()
-    lacking(script.build())
+    needs(script.build())
     script.install()
     return BUILT
 
@@ -81,7 +73,7 @@ def chromium(built: Path) -> str:
     """A browser for it."""
     assert built.is_dir()
     found = browser()
-    lacking(None if found else "there is no Chromium here")
+    needs(None if found else "there is no Chromium here")
     assert found is not None
     return found
 
@@ -205,7 +197,7 @@ def test_the_sources(built: Path, script: str) -> None:
 @pytest.mark.slow
 def test_what_is_hidden_is_the_same_everywhere() -> None:
     """Console and terminal name the same characters, for every code point that both know."""
-    lacking(build_script().missing())
+    needs(build_script().missing())
     source = (WEB / "src" / "visible.ts").read_text(encoding="utf-8")
     (pattern,) = re.findall(r"^  /(\[.+\])/gu;$", source, re.MULTILINE)
     told = subprocess.run(

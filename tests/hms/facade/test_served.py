@@ -24,6 +24,7 @@ from condor_hms.fhir.structure import structure_issues
 from condor_hms.pack import PACK
 from tests.hms.fhir.support import MELISSA
 from tests.hms.fhir_server.process import what_is_missing
+from tests.needs import needs
 from tests.server.support import House, open_house
 
 if TYPE_CHECKING:
@@ -156,8 +157,7 @@ def test_a_pack_takes_no_address_of_the_server(path: str) -> None:
 
 async def test_software_that_nobody_here_wrote(hospital: House) -> None:
     """Medplum's client reads, pages and is refused, and finds every answer valid R4."""
-    if missing := what_is_missing():
-        pytest.skip(f"the FHIR client cannot run here: {missing}")
+    needs(what_is_missing())
     feed = await hospital.program("feed", scopes=("record:read",), roles=("doctor",))
     secret = feed.headers["authorization"].removeprefix("Bearer ")
     command = ["node", str(CLIENT), f"{hospital.url}/fhir", secret, MELISSA.partition("/")[2]]

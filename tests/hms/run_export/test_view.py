@@ -26,6 +26,7 @@ from condor_hms.run_export import FhirRunView
 from tests.hms.fhir.support import MELISSA, put
 from tests.hms.fhir.support import bundle as bundle_of
 from tests.hms.fhir_server.process import TOKEN, started_server, what_is_missing
+from tests.needs import needs
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -331,8 +332,7 @@ async def test_a_run_whose_data_was_erased(tmp_path: Path) -> None:
 
 async def test_the_official_definitions_take_it(tmp_path: Path) -> None:
     """Every resource of three runs, by Medplum's validator."""
-    if missing := what_is_missing():
-        pytest.skip(f"the validator cannot run here: {missing}")
+    needs(what_is_missing())
     lines = []
     async with opened(tmp_path) as condor:
         for request, answer in ((PRESCRIBE, True), (PRESCRIBE, False), (ALLERGY, True)):
