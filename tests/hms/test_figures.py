@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
+    from condor_hms.fhir.port import FhirStore
+
 ROUNDS = 25
 MEASURED_MAX = 3
 SUMMARY_MS_MAX, WRITE_MS_MAX = 10.0, 5.0
@@ -56,6 +58,25 @@ def context(key: str) -> ToolContext:
     return ToolContext(run_id="r", step_id="s", attempt=1, principal=who, idempotency_key=key, now=now)
 
 
+async def summary_and_write_ms(store: FhirStore, write_ms_max: float) -> tuple[float, float]:
+    """A patient's summary, and a task that is written with its Provenance."""
+    hospital = Hospital(fhir=store, rules=demo_rules(), today=datetime.date(2026, 11, 30))
+    summary = {tool.name: tool for tool in hospital_tools(hospital)}["patient.summary.card"].function
+    assert summary is not None
+    summary_ms = await median_ms(lambda _: summary(context(""), patient=MELISSA), SUMMARY_MS_MAX)
+    task = {
+        "resourceType": "Task",
+        "status": "requested",
+        "intent": "order",
+        "description": "Repeat potassium",
+        "for": {"reference": MELISSA},
+    }
+    write_ms = await median_ms(
+        lambda number: write(hospital, context(f"k{number}"), new=[task]), write_ms_max
+    )
+    return summary_ms, write_ms
+
+
 async def test_the_figures_of_the_record(
     tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
@@ -65,20 +86,7 @@ async def test_the_figures_of_the_record(
         begun = time.perf_counter()
         assert await store.load(resources) == len(resources)
         load_s = time.perf_counter() - begun
-        hospital = Hospital(fhir=store, rules=demo_rules(), today=datetime.date(2026, 11, 30))
-        summary = {tool.name: tool for tool in hospital_tools(hospital)}["patient.summary.card"].function
-        assert summary is not None
-        summary_ms = await median_ms(lambda _: summary(context(""), patient=MELISSA), SUMMARY_MS_MAX)
-        task = {
-            "resourceType": "Task",
-            "status": "requested",
-            "intent": "order",
-            "description": "Repeat potassium",
-            "for": {"reference": MELISSA},
-        }
-        write_ms = await median_ms(
-            lambda number: write(hospital, context(f"k{number}"), new=[task]), WRITE_MS_MAX
-        )
+        summary_ms, write_ms = await summary_and_write_ms(store, WRITE_MS_MAX)
     with closing(sqlite3.connect(tmp_path / "bare.db", isolation_level=None)) as database:
         bare_ms = await median_ms(bare_transactions(database))
     figures = {"load_s": load_s, "summary_ms": summary_ms, "write_ms": write_ms, "bare_ms": bare_ms}
@@ -113,20 +121,7 @@ async def test_the_figures_of_the_record_in_postgres(
     Beside it a bare transaction of one row, four round trips, over the same connection.
     """
     async with PostgresFhirStore(demo_database) as store:
-        hospital = Hospital(fhir=store, rules=demo_rules(), today=datetime.date(2026, 11, 30))
-        summary = {tool.name: tool for tool in hospital_tools(hospital)}["patient.summary.card"].function
-        assert summary is not None
-        summary_ms = await median_ms(lambda _: summary(context(""), patient=MELISSA), SUMMARY_MS_MAX)
-        task = {
-            "resourceType": "Task",
-            "status": "requested",
-            "intent": "order",
-            "description": "Repeat potassium",
-            "for": {"reference": MELISSA},
-        }
-        write_ms = await median_ms(
-            lambda number: write(hospital, context(f"k{number}"), new=[task]), 2 * WRITE_MS_MAX
-        )
+        summary_ms, write_ms = await summary_and_write_ms(store, 2 * WRITE_MS_MAX)
         bare_ms = await median_ms(lambda number: store.log_message(f"m{number}", {"text": "x" * 800}))
     figures = {"summary_ms": summary_ms, "write_ms": write_ms, "bare_ms": bare_ms}
     for name, value in figures.items():

@@ -77,6 +77,16 @@ class Told:
     #: Seconds from each kill to the next answer of the server.
     back_s: list[float] = field(default_factory=list)
 
+    def heard(self, given: httpx.Response, answer: tuple[str, str, bool]) -> bool:
+        """Keep what one answer was told; whether it was taken. One that is not has come too late."""
+        if given.status_code == 202:
+            self.won.append(answer)
+            return True
+        assert given.status_code == 409, given.text
+        assert given.json()["code"] in ("already_decided", "run_not_suspended"), given.text
+        self.late += 1
+        return False
+
 
 class Trial:
     """One server that dies again and again, and those who do not notice."""
@@ -188,13 +198,8 @@ class Trial:
         except httpx.TransportError:
             self.told.cut += 1
             return
-        if given.status_code == 202:
-            self.told.won.append((suspend_id, who, approved))
+        if self.told.heard(given, (suspend_id, who, approved)):
             self._moved.set()
-        else:
-            assert given.status_code == 409, given.text
-            assert given.json()["code"] in ("already_decided", "run_not_suspended"), given.text
-            self.told.late += 1
 
     def _client(self) -> httpx.AsyncClient:
         return httpx.AsyncClient(base_url=self.url, timeout=_PATIENCE_S, headers={"origin": self.url})

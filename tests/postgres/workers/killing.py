@@ -183,13 +183,8 @@ class Trial:
         except httpx.TransportError:
             self.told.cut += 1
             return
-        if given.status_code == 202:
-            self.told.won.append((suspend_id, who, approved))
+        if self.told.heard(given, (suspend_id, who, approved)):
             self._moved.set()
-        else:
-            assert given.status_code == 409, given.text
-            assert given.json()["code"] in ("already_decided", "run_not_suspended"), given.text
-            self.told.late += 1
 
 
 class Client:
