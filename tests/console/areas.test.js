@@ -18,6 +18,8 @@ const CARDS = {
   document: { tool: "document.sign", alerts: ["Warning"], context: ["Meaning of the signature", "Printed name", "Time"] },
   flag: { tool: "flag.set", context: ["Existing flag"] },
   immunization: { tool: "immunization.record" },
+  // R12: the ticagrelor that stands beside it has its limit exceeded whatever becomes of the aspirin: it is told
+  // as a warning, because nobody is asked here to pass over it, and no critical alert is passed without a reason.
   medication: { tool: "medication.update", alerts: ["Warning", "Warning"], context: ["Ordered", "Allergies", "Latest creatinine", "Latest potassium", "Latest weight", "Alert rules", "Meaning of the signature", "Printed name", "Time"] },
   note: { tool: "note.draft" },
   order: { tool: "order.lab.create" },

@@ -295,7 +295,7 @@ def _partner_doses(medicine: MedicineOrder, others: Iterable[MedicineOrder], rul
     """Dose alerts of standing orders that share a rule with the medicine: whoever looks at one sees both."""
     for other in others:
         if any(_is_pair(rule, medicine, other) for rule in rules.pairs):
-            yield from order_dose_alerts(other, rules.doses)
+            yield from (replace(alert, stands=True) for alert in order_dose_alerts(other, rules.doses))
 
 
 def _duplicates(medicine: MedicineOrder, others: Iterable[MedicineOrder]) -> Iterator[Alert]:

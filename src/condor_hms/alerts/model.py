@@ -59,6 +59,8 @@ class Alert:
     source: str
     #: What in the record it rests on; empty where the proposed dose alone is the reason.
     evidence: tuple[Evidence, ...] = ()
+    #: Of ``check_medication``: computed of a standing order alone, the same with or without the proposed one.
+    stands: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,7 +132,6 @@ async def _update(call: Call) -> Composed:
     patient = await call.subject_of(order)
     record = await medication_record(call.hospital, patient["reference"])
     alerts = _standing(call, record, order) if action == "hold" else _resumed(call, record, order)
-    elsewhere = _elsewhere(call, record, order)
     after = overridden(call, without(order, status=state, statusReason={"text": why}))
     said = "On hold" if action == "hold" else "Resumed"
     return Composed(
@@ -144,8 +143,8 @@ async def _update(call: Call) -> Composed:
         signed="",
         before={"order": text, "status": order["status"]},
         after={"order": text, "status": state, "reason": why},
-        alerts=await _rows(call, as_standing(alerts, elsewhere), patient),
-        requires=() if action == "hold" else override(alerts, elsewhere, can_monitor=False),
+        alerts=await _rows(call, as_standing(alerts), patient),
+        requires=() if action == "hold" else override(alerts, can_monitor=False),
         context=await _context(call, record, order),
         facts={"order": text},
     )
@@ -165,8 +164,7 @@ async def _new_dose(call: Call, order: Resource, why: str) -> Composed:
     before = [order_text(row) for row in orders]
     after = [words if row["id"] == order["id"] else order_text(row) for row in orders]
     stopped = without(order, status="stopped", statusReason={"text": why})
-    elsewhere = _elsewhere(call, record, order)
-    rows = await _rows(call, as_standing(alerts, elsewhere), patient)
+    rows = await _rows(call, as_standing(alerts), patient)
     watched = await monitoring(call, patient, words, rows)
     name, dose = order_name(order), dose_text(call.args["dose_value"], call.args["dose_unit"])
     return Composed(
@@ -180,7 +178,7 @@ async def _new_dose(call: Call, order: Resource, why: str) -> Composed:
         before={"order": text, "medicines": before},
         after={"order": words, "medicines": after},
         alerts=rows,
-        requires=override(alerts, elsewhere),
+        requires=override(alerts),
         notes=watched_notes(watched),
         context=await _context(call, record, order),
         facts={
@@ -255,13 +253,6 @@ def _standing(call: Call, record: MedicationRecord, order: Resource) -> Sequence
     return [alert for alert in alerts if any(item.reference == reference for item in alert.evidence)]
 
 
-def _elsewhere(call: Call, record: MedicationRecord, order: Resource) -> Sequence[Alert]:
-    """The alerts of standing orders that this one takes no part in."""
-    alerts = check_orders(record, call.hospital.rules, call.hospital.today)
-    reference = reference_of(order)
-    return [alert for alert in alerts if all(item.reference != reference for item in alert.evidence)]
-
-
 def _resumed(call: Call, record: MedicationRecord, order: Resource) -> Sequence[Alert]:
     """What speaks against taking it again, in the dose that stands in the order."""
     lines: list[dict[str, Any]] = order.get("dosageInstruction") or [{}]
@@ -308,8 +299,7 @@ async def _renew(call: Call) -> Composed:
     new = overridden(call, new)
     record = await medication_record(call.hospital, patient["reference"])
     alerts = _resumed(call, record, order)
-    elsewhere = _elsewhere(call, record, order)
-    rows = await _rows(call, as_standing(alerts, elsewhere), patient)
+    rows = await _rows(call, as_standing(alerts), patient)
     watched = await monitoring(call, patient, text, rows)
     refills = plural(call.args.get("refills") or 0, "refill")
     words = (
@@ -325,7 +315,7 @@ async def _renew(call: Call) -> Composed:
         before={"order": text, "status": "active", "ordered": str(order.get("authoredOn") or "")[:10]},
         after={"order": words, "status": "active", "replaces": reference_of(order)},
         alerts=rows,
-        requires=override(alerts, elsewhere),
+        requires=override(alerts),
         notes=watched_notes(watched),
         context=(
             {"label": "Last fill", "text": await _last_fill(call, order)},

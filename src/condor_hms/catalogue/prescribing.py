@@ -254,33 +254,29 @@ def _overridden(reason: object) -> dict[str, str]:
     return {"text": f"Alert overridden: {OVERRIDE_REASONS.get(str(reason), reason)}"}
 
 
-def override(
-    alerts: Iterable[Alert], standing: Iterable[Alert], *, can_monitor: bool = True
-) -> tuple[InputField, ...]:
+def override(alerts: Iterable[Alert], *, can_monitor: bool = True) -> tuple[InputField, ...]:
     """What a call with these alerts has to be told beside its arguments.
 
     Args:
-        standing: alerts that stand in the record with or without this call.
         can_monitor: the call leaves the task that “will monitor” promises.
     """
-    known = {(alert.rule_id, alert.evidence) for alert in standing}
-    if all(alert.severity != "critical" or (alert.rule_id, alert.evidence) in known for alert in alerts):
+    if not any(alert.severity == "critical" for alert in as_standing(alerts)):
         return ()
     reasons = {word: text for word, text in OVERRIDE_REASONS.items() if can_monitor or word != _WILL_MONITOR}
     hint: Hint = {"enum": choice(reasons), "radio": True}
     return (InputField(name="override_reason", label=_OVERRIDE_LABEL, type="code", hint=hint),)
 
 
-def as_standing(alerts: Iterable[Alert], standing: Iterable[Alert]) -> list[Alert]:
-    """The alerts as a card of this call shows them: critical is only what the call itself would do.
+def as_standing(alerts: Iterable[Alert]) -> list[Alert]:
+    """The alerts as a card of a changed order shows them: critical is only what the call itself would do.
 
     What another order does anyway is told as that, a warning: nobody is asked to pass over it here, and no
-    card shows a critical alert that a bare approval passes.
+    card shows a critical alert that a bare approval passes. Only the checks know which those are: an alert
+    of the call's own medicine may have the rule, the evidence, and even the words of one that stands.
     """
-    known = {(alert.rule_id, alert.evidence) for alert in standing}
     return [
         replace(alert, severity="warning", summary=f"Stands already, from another order: {alert.summary}")
-        if alert.severity == "critical" and (alert.rule_id, alert.evidence) in known
+        if alert.severity == "critical" and alert.stands
         else alert
         for alert in alerts
     ]

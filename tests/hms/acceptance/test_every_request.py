@@ -87,6 +87,8 @@ STORIES: dict[str, Story] = {
         never=("rdered",),
     ),
     "R11": Story(answers=(("s3", "approval", YES),), says=("Message sent by SMS to Melissa Smith",)),
+    # Three gates and no question: less aspirin beside ticagrelor warns of nothing critical by itself. The
+    # ticagrelor, twice its dose, is flagged on the check and on the card, as a warning that stands already.
     "R12": Story(
         answers=(("s5", "approval", YES), ("s4", "approval", YES), ("s6", "approval", YES)),
         says=(

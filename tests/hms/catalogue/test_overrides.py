@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from condor import Condor, InputField
+from condor_hms.catalogue.hospital import reference_of
+from condor_hms.catalogue.record_write import without
 from condor_hms.pack import PACK
 from tests.hms.catalogue.desk import JOHN, NICHOLAS, OKAFOR, Desk
+from tests.hms.fhir.support import UCUM, bundle, order
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -63,6 +66,59 @@ async def test_a_renewal_and_a_restart(desk: Desk) -> None:
     assert isinstance(item, InputField)
     options: Any = item.hint["enum"]
     assert "will-monitor" not in str(options) and "tolerated-before" in str(options)
+
+
+async def two_orders(desk: Desk, drug: str, beside: float, own: float, status: str) -> str:
+    """Two orders of one drug for one patient, once a day each; the second is the one to be changed."""
+    for key, dose, state in (("beside", beside, "active"), ("own", own, status)):
+        line = {
+            "text": f"{dose:g} mg oral, once daily",
+            "timing": {"repeat": {"frequency": 1, "period": 1, "periodUnit": "d"}},
+            "doseAndRate": [{"doseQuantity": {"value": dose, "unit": "mg", "system": UCUM, "code": "mg"}}],
+        }
+        written = order(
+            status=state,
+            medicationCodeableConcept={"text": drug},
+            dosageInstruction=[line],
+            identifier=[{"system": "urn:test", "value": key}],
+        )
+        entry = {"resource": written, "request": {"method": "POST", "url": "MedicationRequest"}}
+        await desk.fhir.transact(bundle(entry))
+    (found,) = await desk.search("MedicationRequest", identifier="urn:test|own")
+    return f"MedicationRequest/{found['id']}"
+
+
+@pytest.mark.parametrize(
+    ("drug", "beside", "to"),
+    [
+        ("Acetaminophen", 4400, 20000),  # Five times the limit, beside one that is 10 % above it.
+        ("Ticagrelor", 200, 900),
+        # Rule, evidence and words of the alert that stands already: it is this call's doing all the same.
+        ("Ticagrelor", 200, 200),
+    ],
+)
+async def test_one_drug_twice_is_never_the_other_order_alone(
+    desk: Desk, drug: str, beside: float, to: float
+) -> None:
+    """A new dose, a renewal and a restart are asked a reason, and the card shows why."""
+    calls: list[tuple[str, float, str, dict[str, Any]]] = [
+        ("medication.update", 10, "active", {**DOSE, "dose_value": to}),
+        ("prescription.renew", to, "active", {"quantity": 30, "valid_until": "2027-01-30"}),
+        ("medication.update", to, "on-hold", {"action": "resume", "reason": "better"}),
+    ]
+    for tool, own, status, args in calls:
+        reference = await two_orders(desk, drug, beside, own, status)
+        card = await desk.preview(tool, {**args, "order": reference})
+        assert asked(card) == ["override_reason"], tool
+        assert "critical" in [alert["severity"] for alert in card.alerts], tool
+        for row in await desk.search("MedicationRequest", identifier="urn:test|own,urn:test|beside"):
+            stopped = {**without(row, "meta", "identifier"), "status": "stopped"}
+            request = {
+                "method": "PUT",
+                "url": reference_of(row),
+                "ifMatch": f'W/"{row["meta"]["versionId"]}"',
+            }
+            await desk.fhir.transact(bundle({"resource": stopped, "request": request}))
 
 
 async def test_from_words_to_the_record(tmp_path: Path) -> None:
