@@ -13,7 +13,7 @@ from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Protocol
 
 from condor.ports.mounts import MountAnswer
-from condor_hms.facade.access import READERS, may_read
+from condor_hms.facade.access import READERS, may_read, may_see
 from condor_hms.facade.answers import (
     Refusal,
     accepts,
@@ -129,6 +129,8 @@ class RecordFacade:
                 found = await self._fhir.vread(reference, version)
             case _:
                 raise _nothing_here([reference, *rest])
+        if not may_see(request.principal, found):
+            raise NotFound(reference)
         _note(request, "vread" if rest else "read", reference, 1)
         headers = version_headers(found)
         if _is_known(request, found):
@@ -139,7 +141,8 @@ class RecordFacade:
         self, request: MountRequest, resource_type: str, pairs: Sequence[tuple[str, str]]
     ) -> Resource:
         asked = asked_of(resource_type, pairs, base_url=request.base_url, is_strict=_is_strict(request))
-        found = await self._fhir.search(resource_type, asked.params)
+        matches = await self._fhir.search(resource_type, asked.params)
+        found = [resource for resource in matches if may_see(request.principal, resource)]
         bundle = search_bundle(found, asked, base_url=request.base_url, resource_type=resource_type)
         _note(request, "search-type", resource_type, len(bundle.get("entry", ())), names=sorted(asked.params))
         return bundle
@@ -152,8 +155,11 @@ class RecordFacade:
             resource_type, pairs, base_url=request.base_url, is_strict=_is_strict(request), known={}
         )
         versions = await self._fhir.history(reference)
+        seen = [version for version in versions if may_see(request.principal, version)]
+        if not seen:
+            raise NotFound(reference)
         bundle = history_bundle(
-            _since(versions, asked),
+            _since(seen, asked),
             asked,
             base_url=request.base_url,
             reference=reference,
