@@ -6,7 +6,6 @@ Law: it lists what the caller may ask, no more; a test asks all of it, and somet
 from __future__ import annotations
 
 import datetime
-from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,8 @@ __all__ = ["FHIR_VERSION", "INTERACTIONS", "capability_statement"]
 
 FHIR_VERSION = "4.0.1"
 INTERACTIONS = ("read", "vread", "history-instance", "search-type")
+#: The day the server began: what it can do is of its code, and that does not change while it runs.
+_BEGUN_ON = datetime.datetime.now(datetime.UTC).date().isoformat()
 #: How FHIR calls what a parameter is compared by.
 _TYPES: Mapping[Kind, str] = {
     "id": "token",
@@ -44,17 +45,12 @@ _SAID: Mapping[Kind, str] = {
 }
 
 
-@cache
-def _today() -> str:
-    return datetime.datetime.now(datetime.UTC).date().isoformat()
-
-
 def capability_statement(who: Principal, base_url: str) -> Resource:
     """What this caller may ask."""
     return {
         "resourceType": "CapabilityStatement",
         "status": "active",
-        "date": _today(),
+        "date": _BEGUN_ON,
         "publisher": "Condor",
         "kind": "instance",
         "software": {"name": "Condor", "version": version("condor-runtime")},

@@ -207,7 +207,7 @@ def _is_known(request: MountRequest, found: Resource) -> bool:
     """Whether the caller has this version already (If-None-Match, If-Modified-Since)."""
     known = request.headers.get("if-none-match")
     if known is not None:
-        return "*" in known or etag(found).removeprefix("W/") in [
+        return known.strip() == "*" or etag(found).removeprefix("W/") in [
             mark.strip().removeprefix("W/") for mark in known.split(",")
         ]
     moment, given = last_modified(found), request.headers.get("if-modified-since", "")

@@ -52,11 +52,16 @@ async def test_who_has_it_already_is_sent_nothing(shared: Asker) -> None:
     """If-None-Match and If-Modified-Since, and neither where the version is another one."""
     first = await shared.get(MELISSA)
     tag, moment = first.headers["etag"], first.headers["last-modified"]
-    for name, known in (("none-match", tag), ("none-match", f'W/"x", {tag}'), ("modified-since", moment)):
+    marks = (tag, f'W/"x", {tag}', "*", " * ")
+    for name, known in (*(("none-match", mark) for mark in marks), ("modified-since", moment)):
         again = await shared.get(MELISSA, headers={f"if-{name}": known})
         assert (again.status, again.body, again.headers["etag"]) == (304, None, tag)
     other = (
         ("none-match", 'W/"7"'),
+        # An asterisk inside a mark is a part of it.
+        ("none-match", 'W/"7*"'),
+        ("none-match", '"*"'),
+        ("none-match", 'W/"7", *'),
         ("modified-since", "Mon, 01 Jan 2001 00:00:00 GMT"),
         # What is no date asks for nothing.
         ("modified-since", "yesterday"),
