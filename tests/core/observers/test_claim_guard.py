@@ -44,6 +44,7 @@ _ANSWERED = {
     "invented_on_a_ward": 18,
     "invented_among_lists": 13,
     "second_outside_author": 71,
+    "switched_off_by_a_tail": 43,
 }
 #: Milliseconds of processor time for 100 KB (row 11); a measured test run traces every line.
 _MS_MAX = 50 if sys.gettrace() is None else 1_000

@@ -24,14 +24,20 @@ _ANOTHER_TIME = grammar.word_set(
 _RELATIVE = grammar.word_set("which who whom whose that where when")
 _WEEKDAYS = grammar.word_set("monday tuesday wednesday thursday friday saturday sunday")
 _SET_FOR = grammar.word_set("booked scheduled reserved arranged set")
+#: After "no confirmation": nobody waited for one.
+_NOT_AWAITED = grammar.word_set(
+    "need needs needed necessary require requires required expect expects expected wanted due"
+)
 #: How the thing before it went, and no other thing.
 _OUTCOME = frozenset(("its", "whose", "outcome", "result", "results", "status", "however", "which"))
 
 
 def is_unconfirmed(words: Sequence[str]) -> bool:
-    """Whether its outcome was not heard of: "but got no confirmation back"."""
-    return "no" in words and any(
-        word in grammar.WORD_OF_IT and words[at - 1] == "no" for at, word in enumerate(words) if at
+    """Whether its outcome was not heard of: "but got no confirmation back"; not that none was needed."""
+    return (
+        "no" in words
+        and _NOT_AWAITED.isdisjoint(words)
+        and any(word in grammar.WORD_OF_IT and words[at - 1] == "no" for at, word in enumerate(words) if at)
     )
 
 

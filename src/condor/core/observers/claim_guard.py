@@ -39,6 +39,7 @@ from condor.core.observers.notice import (
     explained,
     one_line,
 )
+from condor.core.outcome import StepStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -168,6 +169,14 @@ class _Guard:
             self._contradict(claim, unborne)
         elif (_bears(claim) == "effect" and claim.strong) or is_made_up(claim, self._reads()):
             self._unplanned(claim)
+
+    def _is_open(self, claim: Claim) -> bool:
+        """Whether it says that nobody heard how a step went, and nobody did."""
+        return claim.unconfirmed and any(
+            known.step.status is StepStatus.UNKNOWN
+            and (self._names_it(claim, known) or not known.words.isdisjoint(map(root, claim.thing)))
+            for known in self._effects()
+        )
 
     @staticmethod
     def _is_elsewhere(claim: Claim, candidates: Sequence[Known]) -> bool:
@@ -318,6 +327,8 @@ class _Guard:
     def _contradict(self, claim: Claim, unborne: Iterable[Known]) -> None:
         for known in unborne:
             step = known.step
+            if claim.unconfirmed and step.status is StepStatus.UNKNOWN:
+                continue
             if (claim.said, step.step_id) in self._said or len(self.notices) >= CORRECTIONS_MAX:
                 continue
             self._said.add((claim.said, step.step_id))
@@ -325,7 +336,7 @@ class _Guard:
             self.notices.append(Notice(kind="correction", step_id=step.step_id, text=escaped(text)))
 
     def _unplanned(self, claim: Claim) -> None:
-        if (claim.said, "") in self._said:
+        if claim.sourced or self._is_open(claim) or (claim.said, "") in self._said:
             return
         self._said.add((claim.said, ""))
         text = f"{NOT_EXECUTED_PREFIX} {_quoted(claim)}: no step of this run did that."

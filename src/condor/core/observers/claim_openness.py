@@ -76,6 +76,8 @@ def _conditions(words: Sequence[str], at: int) -> bool:
 def _tells_of_others(words: Sequence[str], at: int) -> bool:
     """Whether it was asked for, supposed, or said by somebody else."""
     word = words[at]
+    if word == "according" and not grammar.FIRST.isdisjoint(words[at:]):
+        return False  # "According to the chart I stopped it" says that the text did
     if word in grammar.HEDGES:
         return not (at and words[at - 1] in ("as", "like", "just", "you", "were", "was"))
     if word == "able":

@@ -84,6 +84,8 @@ class Reader:
                 else None
             )
         after = self._words[self._hit.end : self._clause.end]
+        if not grammar.NEGATIONS.isdisjoint(self._hit_words()[1:-1]):
+            return None  # "got no confirmation back"
         if leaves_open(self._before) or comes_to_nothing(self._hit_words(), after, acts=self.first_person):
             return None
         if not grammar.HABITS.isdisjoint(self._before):

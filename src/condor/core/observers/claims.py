@@ -72,6 +72,10 @@ class Claim:
     plain_past: bool
     #: It is told in the past passive with the date of it.
     dated: bool
+    #: It is said where it was read: only a step of this run says otherwise.
+    sourced: bool
+    #: It is said that nobody heard how it went: a step of an unknown end says nothing else.
+    unconfirmed: bool
     #: All the words of its clause, signs too, and which of them began with a capital.
     clause: tuple[str, ...]
     capitals: tuple[bool, ...]
@@ -108,17 +112,14 @@ def _denies(words: Sequence[str]) -> bool:
 
 def _claims_of(sentence: Sentence, hits: Sequence[Hit]) -> Iterator[Claim]:
     clauses = clauses_of(sentence, hits)
-    if is_unconfirmed(sentence.words):
-        return
-    if not grammar.SOURCES.isdisjoint(sentence.words) and names_its_source(sentence.words):
-        return
+    sources = _sources(sentence, clauses, hits)
     other_before = bound = past = first = False
     for number, clause in enumerate(clauses):
         words = sentence.words[clause.start : clause.end]
         ahead = sentence.words[clause.end : clauses[number + 1].end] if number + 1 < len(clauses) else ()
         if not clause.goes_on:
             other_before = past = first = False
-        bound = bound or reads_out(words) or _supposes(words)
+        bound = bound or _supposes(words)
         mine = [hit for hit in hits if clause.start <= hit.start < clause.end]
         asks = sentence.asks and (number == len(clauses) - 1 or _first(words) in grammar.ASKS)
         if mine and not asks and not bound and not left_open(words, ahead):
@@ -129,11 +130,41 @@ def _claims_of(sentence: Sentence, hits: Sequence[Hit]) -> Iterator[Claim]:
                 )
                 strong = reader.strength()
                 other_before, first = other_before or reader.by_others, reader.first_person
-                if strong is not None:
-                    yield _claim(sentence, clause, hit, reader, strong=strong)
+                source = "" if first else sources[number]
+                if strong is None or source == "all" or (source and not strong):
+                    continue
+                yield replace(
+                    _claim(sentence, clause, hit, reader, strong=strong),
+                    sourced=source != "",
+                    unconfirmed=is_unconfirmed(words) or is_unconfirmed(ahead),
+                )
         if mine and not other_before:
             other_before = _subject_is_other(sentence, clause, mine[0])
         bound = bound or _first(words) in grammar.BINDING
+
+
+def _sources(sentence: Sentence, clauses: Sequence[Clause], hits: Sequence[Hit]) -> list[str]:
+    """For each statement: "" it is the text's own; "one" its source is named; "all" it is read out.
+
+    Who says "I" is not read out; that is seen at each act. A part without an act speaks for its neighbours.
+    """
+    words = sentence.words
+    if grammar.SOURCES.isdisjoint(words) and "according" not in words:
+        return [""] * len(clauses)
+    found: list[str] = []
+    told = False
+    bare = [not any(clause.start <= hit.start < clause.end for hit in hits) for clause in clauses]
+    named = [names_its_source(words[clause.start : clause.end]) for clause in clauses]
+    read = [reads_out(words[clause.start : clause.end]) for clause in clauses]
+    for at, clause in enumerate(clauses):
+        near = [at, *(beside for beside in (at - 1, at + 1) if 0 <= beside < len(clauses) and bare[beside])]
+        told = told or read[at]
+        goes_on = clause.goes_on and bool(found) and found[-1] != ""
+        if any(read[beside] for beside in near if beside <= at):
+            found.append("all")
+        else:
+            found.append("one" if told or goes_on or any(named[beside] for beside in near) else "")
+    return found
 
 
 def _supposes(words: Sequence[str]) -> bool:
@@ -178,6 +209,8 @@ def _claim(sentence: Sentence, clause: Clause, hit: Hit, reader: Reader, *, stro
         by_verb=hit.participle,
         plain_past=reader.plain_past,
         dated=reader.dated,
+        sourced=False,
+        unconfirmed=False,
         clause=words,
         capitals=tuple(sentence.capital(at) for at in range(clause.start, clause.end)),
         act=(hit.start - clause.start, hit.end - clause.start),
