@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from condor.cli.card import suspend_card, who_may_answer
+from condor.cli.card import approvers_in_words, suspend_card, who_may_answer
 from condor.cli.moments import until
 from condor.cli.record_diff import diff_lines
 from tests.cli.shop_pack.shop_pack import NASTY
@@ -124,6 +124,13 @@ def test_the_plans_words_stand_apart() -> None:
     assert "The plan asks for an approval" in lines[1]
     assert all("APPROVED ALREADY" not in line for line in lines[:own])
     assert "APPROVED ALREADY" in lines[own + 1]
+
+
+def test_who_approves_is_said_in_words() -> None:
+    """Nobody is never said as anybody."""
+    assert approvers_in_words({"roles": [], "anybody": True}) == "anybody signed in"
+    assert approvers_in_words({"roles": [], "anybody": False}) == "nobody"
+    assert approvers_in_words({"roles": ["doctor", "nurse"], "anybody": False}) == "doctor or nurse"
 
 
 def test_who_may_answer_is_said_in_words() -> None:

@@ -68,12 +68,20 @@ describe("the builder", () => {
     const { page } = admin;
     await page.goto(`${base}/builder`);
     await page.locator("table.kernels tr", { hasText: "task.create" }).getByText("shut: nobody may approve").waitFor();
+    // The table of approvers says so too: no role approves, and nobody is no role.
+    const row = page.locator(".approvers tr", { hasText: "task.create" });
+    await row.getByText("shut: nobody may approve").waitFor();
+    const marks = async () => (await row.locator("td .chip").allInnerTexts()).map((mark) => mark.toLowerCase());
+    assert.ok((await marks()).length > 0 && (await marks()).every((mark) => mark === "calls only"), String(await marks()));
+    assert.equal(await page.locator(".approvers th", { hasText: "nobody)" }).count(), 0);
     await page.getByRole("button", { name: "task.create" }).click();
     await page.getByText("What was laid on this tool is gone from the database").waitFor();
     await page.getByRole("checkbox", { name: "Whoever asked may not approve" }).check();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByText("is saved, and holds from now on").waitFor();
+    await page.locator(".approvers td .chip.good").first().waitFor();
     assert.equal(await page.getByText("shut: nobody may approve").count(), 0);
+    assert.ok((await marks()).includes("approves"), String(await marks()));
     assert.equal((await admin.api("/admin/tool-kernels/task.create")).body.isShut, false);
   });
 
@@ -95,15 +103,37 @@ describe("the builder", () => {
     assert.equal(await page.getByRole("checkbox", { name: "Whoever asked may not approve" }).isChecked(), true);
   });
 
-  test("what would loosen is refused, in the server's words", async () => {
+  test("only roles that a kernel may name are offered", async () => {
     const { page } = admin;
     await page.goto(`${base}/builder`);
+    const tools = (await admin.api("/tools")).body;
+    const offered = page.getByRole("group", { name: "Who may approve" }).getByRole("checkbox");
+    for (const tool of ["billing.invoice.update", "document.archive"]) {
+      await choose(page, tool);
+      await page.locator(".kernel-form code", { hasText: tool }).waitFor();
+      const roles = await offered.evaluateAll((boxes) => boxes.map((box) => box.value));
+      assert.deepEqual(roles, tools.find(({ name }) => name === tool).approvers.roles);
+    }
+  });
+
+  test("what would loosen is refused, in the server's words", async () => {
+    const { page } = admin;
+    // A page that was read before the tool's author took a role away.
+    const kernel = "**/admin/tool-kernels/billing.invoice.update";
+    await page.route(kernel, async (route) => {
+      if (route.request().method() !== "GET") return route.continue();
+      const response = await route.fetch();
+      const told = await response.json();
+      return route.fulfill({ response, json: { ...told, mayName: [...told.mayName, "doctor"] } });
+    });
+    await page.goto(`${base}/builder`);
     await choose(page, "billing.invoice.update");
-    await page.getByRole("checkbox", { name: "doctor (not as declared)" }).check();
+    await page.getByRole("checkbox", { name: "doctor", exact: true }).check();
     const words = page.getByText("a kernel cannot widen who may approve: doctor may not");
     await words.waitFor();
     await page.getByRole("button", { name: "Save" }).click();
     await words.nth(1).waitFor();
+    await page.unroute(kernel);
     const { body } = await admin.api("/admin/tool-kernels/billing.invoice.update");
     assert.deepEqual([body.rev, body.revisions], [0, []]);
   });

@@ -12,23 +12,20 @@ import json
 import os
 import re
 import shutil
-import sqlite3
 import subprocess
 import unicodedata
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from condor import Principal
 from condor.cli.visible import visible
 from condor.console import BUILT
 from condor.core.audit import DECISIONS
 from condor_hms.pack import PACK
 from tests.console.odd import PEOPLE, OddPack
 from tests.needs import needs
-from tests.server.support import House, open_house, step
+from tests.server.support import House, lose_kernel, open_house, step
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -122,17 +119,8 @@ async def test_a_card_of_each_area_and_the_builder(tmp_path: Path, chromium: str
     """What the record and the policy say stands on every card; what an admin lays on a tool holds."""
     async with open_house(tmp_path / "home", mode="demo", pack=PACK) as house:
         await drive(house, "areas.test.js", chromium)
-        await lose_a_kernel(house)
+        await lose_kernel(house, "task.create")
         await drive(house, "builder.test.js", chromium)
-
-
-async def lose_a_kernel(house: House) -> None:
-    """Somebody takes what an admin laid on a tool out of the database."""
-    admin = Principal(id="admin", roles=frozenset({"admin"}))
-    await house.condor.kernels.put("task.create", {"requesterExcluded": True}, principal=admin)
-    with closing(sqlite3.connect(house.home / "condor.db")) as database, database:
-        database.execute("DELETE FROM tool_kernel WHERE tool = 'task.create'")
-    await house.condor.kernels.load()
 
 
 @pytest.mark.slow

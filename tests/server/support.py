@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import AsyncExitStack, asynccontextmanager
+import sqlite3
+from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -258,6 +259,15 @@ async def open_house(
             shop.open.set()
             served.stop()
             await asyncio.wait_for(serving, PATIENCE_S)
+
+
+async def lose_kernel(house: House, tool: str) -> None:
+    """Somebody takes what an admin laid on a tool out of the database."""
+    admin = Principal(id="admin", roles=frozenset({"admin"}))
+    await house.condor.kernels.put(tool, {"requesterExcluded": True}, principal=admin)
+    with closing(sqlite3.connect(house.home / "condor.db")) as database, database:
+        database.execute("DELETE FROM tool_kernel WHERE tool = ?", (tool,))
+    await house.condor.kernels.load()
 
 
 def chunks_of(text: str) -> list[Any]:

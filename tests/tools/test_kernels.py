@@ -15,7 +15,15 @@ from hypothesis import strategies as st
 from condor import Condor, HitlTier, PolicyClass, Principal, ToolContext, tool
 from condor.core.errors import NotAllowed, NotAnApprover, RefusedInput, StaleSuspension, UnknownId
 from condor.store.migrations import MIGRATIONS, migrate
-from condor.tools.kernels import ToolKernel, check_tightens, in_force, next_revision, read_kernel, tighten
+from condor.tools.kernels import (
+    ToolKernel,
+    check_tightens,
+    in_force,
+    nameable_roles,
+    next_revision,
+    read_kernel,
+    tighten,
+)
 from condor.tools.lint import lint_kernels
 
 if TYPE_CHECKING:
@@ -78,6 +86,20 @@ def test_no_kernel_loosens(
     elif narrows:
         assert _may(after) == narrows
     assert replace(after, hitl_tier=tier, approver_roles=approvers, requester_excluded=excluded) == before
+
+
+def test_roles_that_may_be_named() -> None:
+    """Those that approve; where anybody does, those that some tool names; never who decides nothing."""
+    closed = replace(set_stock, roles=frozenset({"clerk"}), approver_roles=frozenset({"manager", "admin"}))
+    opened = replace(set_stock, roles=frozenset(), approver_roles=frozenset())
+    shut = replace(set_stock, approver_roles=frozenset({"auditor"}))
+    tools = [closed, opened, shut]
+    assert nameable_roles(closed, tools) == {"manager"}
+    assert nameable_roles(opened, tools) == {"clerk", "manager"}
+    assert nameable_roles(shut, tools) == frozenset()
+    for each in tools:
+        for role in nameable_roles(each, tools):
+            check_tightens(each, ToolKernel(approver_roles=frozenset({role})))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState, type ReactNode } from "react";
 import { areaOf } from "./kernels";
 import { Chip, Fault, Section, Seen, Table, Waiting } from "./parts";
-import { DECIDES_NOTHING, toolsQuery } from "./queries";
+import { toolsQuery } from "./queries";
 import { visibleWord } from "./visible";
 import { words } from "./words";
 import type { Tool } from "./wire";
@@ -18,7 +18,7 @@ export function Approvers() {
   if (tools.isPending) return <Waiting />;
   if (tools.isError) return <Fault fault={tools.error} retry={() => void tools.refetch()} />;
   const writes = tools.data.filter((tool) => tool.policyClass !== "read");
-  const roles = [...new Set(writes.flatMap((tool) => [...tool.roles, ...tool.approverRoles]))].sort();
+  const roles = [...new Set(writes.flatMap((tool) => [...tool.roles, ...tool.approvers.roles]))].sort();
   const areas = [...new Set(writes.map(areaOf))].sort();
   const shown = writes.filter((tool) => area === "" || areaOf(tool) === area).sort((one, other) => (one.name < other.name ? -1 : 1));
   return (
@@ -55,15 +55,20 @@ function Named({ tool }: { tool: Tool }) {
           <Chip tone="info">{said.excludes}</Chip>
         </>
       )}
+      {(tool.isShut || tool.approvers.anybody) && (
+        <>
+          <br />
+          {tool.isShut ? <Chip tone="bad">{said.shut}</Chip> : <Chip tone="good">{said.anybodyApproves}</Chip>}
+        </>
+      )}
     </>
   );
 }
 
-/** What a role may do with a tool's calls; null: nothing. */
+/** What a role of its own may do with a tool's calls, as the server says; null: nothing, or what anybody may. */
 function markOf(tool: Tool, role: string): ReactNode {
-  const takes = (roles: string[]) => roles.length === 0 || roles.includes(role);
-  const approves = takes(tool.approverRoles.length > 0 ? tool.approverRoles : tool.roles) && !DECIDES_NOTHING.has(role);
-  const calls = takes(tool.roles);
-  if (approves) return <Chip tone={calls ? "good" : "info"}>{calls ? said.approves : said.approvesOnly}</Chip>;
+  if (tool.approvers.anybody) return null;
+  const calls = tool.roles.length === 0 || tool.roles.includes(role);
+  if (tool.approvers.roles.includes(role)) return <Chip tone={calls ? "good" : "info"}>{calls ? said.approves : said.approvesOnly}</Chip>;
   return calls ? <Chip>{said.callsOnly}</Chip> : null;
 }

@@ -4,7 +4,7 @@ import { Button, Checkbox, NativeSelect, Radio, Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useId, useState, type FormEvent } from "react";
 import { post, Problem, put } from "./api";
-import { Chip, Empty, Fault, Moment, Pairs, Section, Seen, Table, Waiting, type TableRow } from "./parts";
+import { approversInWords, Chip, Empty, Fault, Moment, Pairs, Section, Seen, Table, Waiting, type TableRow } from "./parts";
 import { kernelQuery, kernelsQuery, queryClient, toolsQuery } from "./queries";
 import { visible, visibleWord } from "./visible";
 import { words } from "./words";
@@ -32,7 +32,7 @@ export function Kernels({ lays }: { lays: boolean }) {
         onChange={(event) => setTool(event.currentTarget.value)}
         data={[{ value: "", label: words.form.choose }, ...byArea(writes)]}
       />
-      {tool !== "" && <OneKernel key={tool} tool={tool} tools={tools.data} lays={lays} />}
+      {tool !== "" && <OneKernel key={tool} tool={tool} lays={lays} />}
     </Section>
   );
 }
@@ -105,15 +105,14 @@ function LaidInWords({ kernel }: { kernel: KernelLaid }) {
   );
 }
 
-function OneKernel({ tool, tools, lays }: { tool: string; tools: Tool[]; lays: boolean }) {
+function OneKernel({ tool, lays }: { tool: string; lays: boolean }) {
   const kernel = useQuery(kernelQuery(tool));
   if (kernel.isPending) return <Waiting />;
   if (kernel.isError) return <Fault fault={kernel.error} retry={() => void kernel.refetch()} />;
-  const roles = [...new Set(tools.flatMap((each) => [...each.roles, ...each.approverRoles]))].sort();
   return (
     <div className="kernel">
       {/* Another revision is another form: what was chosen against the one before is not laid on it. */}
-      <KernelForm key={kernel.data.rev} kernel={kernel.data} roles={roles} lays={lays} />
+      <KernelForm key={kernel.data.rev} kernel={kernel.data} lays={lays} />
       <Revisions kernel={kernel.data} />
     </div>
   );
@@ -121,12 +120,10 @@ function OneKernel({ tool, tools, lays }: { tool: string; tools: Tool[]; lays: b
 
 interface KernelFormProps {
   kernel: Kernel;
-  /** Every role that a tool names. */
-  roles: string[];
   lays: boolean;
 }
 
-function KernelForm({ kernel, roles, lays }: KernelFormProps) {
+function KernelForm({ kernel, lays }: KernelFormProps) {
   const [wanted, setWanted] = useState<KernelLaid>(kernel.isShut ? NOTHING : kernel.kernel);
   const [reason, setReason] = useState("");
   const [fault, setFault] = useState<unknown>(null);
@@ -156,7 +153,7 @@ function KernelForm({ kernel, roles, lays }: KernelFormProps) {
         <Seen text={declared.title} /> <code className="dim">{visibleWord(declared.name)}</code>
       </h3>
       {kernel.isShut && <p className="notice bad">{said.shutAbout}</p>}
-      <KernelFields declared={declared} roles={roles} wanted={wanted} change={setWanted} />
+      <KernelFields declared={declared} mayName={kernel.mayName} wanted={wanted} change={setWanted} />
       <Effects path={path} wanted={wanted} />
       {lays && (
         <>
@@ -187,14 +184,16 @@ const inOrder = ({ hitlTier, approverRoles, requesterExcluded }: KernelLaid): Ke
 
 interface FieldsProps {
   declared: Tool;
-  roles: string[];
+  /** Roles that a kernel of this tool may name. */
+  mayName: string[];
   wanted: KernelLaid;
   change: (wanted: KernelLaid) => void;
 }
 
-function KernelFields({ declared, roles, wanted, change }: FieldsProps) {
+function KernelFields({ declared, mayName, wanted, change }: FieldsProps) {
   const name = useId();
-  const may = declared.approverRoles.length > 0 ? declared.approverRoles : declared.roles;
+  // What was laid before and may not be named any more is not laid again.
+  const named = (chosen: string[]) => mayName.filter((role) => chosen.includes(role));
   const tier = declared.policyClass !== "mutate" ? said.alwaysAsks : declared.hitlTier === "high" ? said.declaredHigh : null;
   return (
     <div className="kernel-fields">
@@ -214,13 +213,13 @@ function KernelFields({ declared, roles, wanted, change }: FieldsProps) {
       )}
       <Checkbox.Group
         label={said.approvers}
-        description={said.approversAbout(may.map(visibleWord))}
+        description={said.approversAbout(approversInWords(declared.approvers))}
         value={wanted.approverRoles ?? []}
-        onChange={(chosen) => change({ ...wanted, approverRoles: chosen.length === 0 ? null : chosen })}
+        onChange={(chosen) => change({ ...wanted, approverRoles: named(chosen).length === 0 ? null : named(chosen) })}
       >
         <div className="options">
-          {[...roles].sort((one, other) => Number(may.includes(other)) - Number(may.includes(one))).map((role) => (
-            <Checkbox key={role} value={role} label={may.length === 0 || may.includes(role) ? visibleWord(role) : said.notDeclared(visibleWord(role))} />
+          {mayName.map((role) => (
+            <Checkbox key={role} value={role} label={visibleWord(role)} />
           ))}
         </div>
       </Checkbox.Group>
@@ -260,7 +259,7 @@ function Effects({ path, wanted }: { path: string; wanted: KernelLaid }) {
 }
 
 function rowOf({ op, autonomy, now, then }: Effect, many: boolean): TableRow {
-  const changed = now.ruleId !== then.ruleId || String(now.approverRoles) !== String(then.approverRoles);
+  const changed = now.ruleId !== then.ruleId || approversInWords(now.approvers) !== approversInWords(then.approvers);
   return {
     key: `${op} ${autonomy}`,
     className: changed ? "changed" : "",
@@ -269,7 +268,7 @@ function rowOf({ op, autonomy, now, then }: Effect, many: boolean): TableRow {
       autonomy,
       <Verdict key="now" verdict={now} />,
       now.ruleId === then.ruleId ? <span className="dim">{said.same}</span> : <Verdict key="then" verdict={then} />,
-      then.decision === "allow" ? null : words.session.roles(then.approverRoles.map(visibleWord)),
+      approversInWords(then.approvers) || null,
     ],
   };
 }

@@ -4,9 +4,9 @@ import { Button, Loader } from "@mantine/core";
 import { Fragment, useId, type ReactNode } from "react";
 import { Problem } from "./api";
 import { exactly, inWords } from "./moments";
-import { pieces } from "./visible";
+import { pieces, visibleWord } from "./visible";
 import { runWord, words } from "./words";
-import type { Json } from "./wire";
+import type { Approvers, Json } from "./wire";
 
 /** Foreign text: isolated from what stands beside it, with everything hidden in it shown. */
 export function Seen({ text, lines = false }: { text: string; lines?: boolean }) {
@@ -169,6 +169,13 @@ export function Table({ label, columns, rows, className = "", headed = false }: 
       </table>
     </div>
   );
+}
+
+/** Who approves, as the server resolved it; empty where nobody is asked. */
+export function approversInWords(approvers: Approvers | null): string {
+  if (approvers === null) return "";
+  if (approvers.anybody) return words.card.anybody;
+  return approvers.roles.length === 0 ? words.card.nobody : approvers.roles.map(visibleWord).join(", ");
 }
 
 export function Section({ title, children, tone = "", level = 4 }: { title: ReactNode; children: ReactNode; tone?: string; level?: 2 | 3 | 4 }) {

@@ -4,7 +4,7 @@ import { Button, NativeSelect, Textarea } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState, type FormEvent } from "react";
 import { post } from "./api";
-import { Chip, Fault, Pairs, Section, Seen, Table, Waiting } from "./parts";
+import { approversInWords, Chip, Fault, Pairs, Section, Seen, Table, Waiting } from "./parts";
 import { rulesQuery, toolsQuery } from "./queries";
 import { visible, visibleWord } from "./visible";
 import { words } from "./words";
@@ -106,8 +106,8 @@ function Explain() {
               [said.class, found.policyClass],
               [said.tier, `${found.effectiveTier ?? said.any} (${words.card.declared(found.hitlTier)})`],
               ...found.promotions.map((name): [string, string] => [words.card.promoted, `${name}: ${words.card.promotions[name] ?? ""}`]),
-              [said.roles, words.session.roles(found.roles)],
-              [said.approvers, words.session.roles(found.approverRoles)],
+              [said.roles, found.roles.length === 0 ? words.card.anybody : found.roles.map(visibleWord).join(", ")],
+              ...(found.approvers === null ? [] : [[said.approvers, approversInWords(found.approvers)] as [string, string]]),
               ...(found.missing.length > 0 ? [[said.missing, found.missing.map(visibleWord).join(", ")] as [string, string]] : []),
             ]}
           />

@@ -239,6 +239,8 @@ export interface Kernel {
   isShut: boolean;
   /** The tool as its author declared it. */
   declared: Tool | null;
+  /** Roles that a kernel of it may name: it only narrows. */
+  mayName: string[];
   revisions: { rev: number; at: string; by: string; reason: string; kernel: KernelLaid; hash: string }[];
 }
 
@@ -295,6 +297,12 @@ export interface ToolArg {
   hint?: JsonObject;
 }
 
+/** Who approves a tool's calls, as the server resolves it; no roles, and not anybody: nobody. */
+export interface Approvers {
+  roles: string[];
+  anybody: boolean;
+}
+
 export interface Tool {
   name: string;
   title: string;
@@ -305,7 +313,9 @@ export interface Tool {
   /** When a call that its arguments do not raise asks a person. Not told of a tool as it is declared. */
   asks: "never" | "supervised" | "by-op" | "always";
   roles: string[];
-  approverRoles: string[];
+  approvers: Approvers;
+  /** Nobody approves its calls. */
+  isShut: boolean;
   requesterExcluded: boolean;
   aliasGroup: string | null;
   args: ToolArg[];
@@ -318,7 +328,8 @@ export interface Explained extends PolicyFacts {
   decision: string;
   why: string;
   roles: string[];
-  approverRoles: string[];
+  /** Null where nobody is asked. */
+  approvers: Approvers | null;
   missing: string[];
 }
 

@@ -334,6 +334,13 @@ def who_may_answer(card: Mapping[str, Any]) -> str:
     return words
 
 
+def approvers_in_words(approvers: Mapping[str, Any]) -> str:
+    """Who approves a tool's calls, as the API resolves them."""
+    if approvers["anybody"]:
+        return "anybody signed in"
+    return " or ".join(visible_word(role) for role in approvers["roles"]) or "nobody"
+
+
 def _one_of(roles: Sequence[str]) -> str:
     if len(roles) > 2:
         return f"any of {', '.join(roles)}"
@@ -361,4 +368,12 @@ def _titled(title: str, content: RenderableType) -> RenderableType:
     return Group(Text(title, style="underline"), Padding(content, (0, 0, 0, 2), expand=False))
 
 
-__all__ = ["asked_because", "pairs", "short_hash", "suspend_card", "who_may_answer", "worst_first"]
+__all__ = [
+    "approvers_in_words",
+    "asked_because",
+    "pairs",
+    "short_hash",
+    "suspend_card",
+    "who_may_answer",
+    "worst_first",
+]

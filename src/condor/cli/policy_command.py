@@ -97,7 +97,7 @@ def _verdict(verdict: dict[str, Any]) -> RenderableType:
     from rich.padding import Padding
     from rich.text import Text
 
-    from condor.cli.card import pairs
+    from condor.cli.card import approvers_in_words, pairs
     from condor.cli.screen import said
     from condor.cli.visible import visible_word
     from condor.tools.explain import PROMOTION_WORDS
@@ -113,7 +113,7 @@ def _verdict(verdict: dict[str, Any]) -> RenderableType:
     rows += [("promoted", said(f"{name}: {PROMOTION_WORDS.get(name, '')}")) for name in verdict["promotions"]]
     rows.append(("may call", said(" or ".join(verdict["roles"]) or "anybody signed in")))
     if verdict["decision"] != "allow":
-        rows.append(("may answer", said(" or ".join(verdict["approverRoles"]) or "anybody signed in")))
+        rows.append(("may answer", said(approvers_in_words(verdict["approvers"]))))
     if verdict["missing"]:
         rows.append(("missing", said(f"{', '.join(verdict['missing'])}: it would be asked for first")))
     head = Text(verdict["decision"], style=_decision_style(verdict["decision"]))

@@ -115,7 +115,7 @@ def _entry(tool: dict[str, Any]) -> RenderableType:
     from rich.padding import Padding
     from rich.text import Text
 
-    from condor.cli.card import pairs
+    from condor.cli.card import approvers_in_words, pairs
     from condor.cli.screen import said
 
     tier = f", tier {tool['hitlTier'] or 'none declared'}" if tool["policyClass"] == _RECORD_WRITE else ""
@@ -123,7 +123,7 @@ def _entry(tool: dict[str, Any]) -> RenderableType:
         ("class", said(f"{tool['policyClass']}{tier}")),
         ("ops", said(", ".join(tool["ops"]))),
         ("may call", said(" or ".join(tool["roles"]) or "anybody signed in")),
-        ("may approve", said(" or ".join(tool["approverRoles"]))),
+        ("may approve", said("" if tool["policyClass"] == "read" else approvers_in_words(tool["approvers"]))),
         (
             "kernel",
             said(kernel_words({**tool["kernel"], "kernel": tool["kernel"]}) if tool["kernel"] else ""),

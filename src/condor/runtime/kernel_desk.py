@@ -15,6 +15,7 @@ from condor.tools.kernels import (
     check_kept,
     check_tightens,
     in_force,
+    nameable_roles,
     next_revision,
     read_kernel,
     revision_json,
@@ -67,7 +68,7 @@ class KernelDesk:
         return [self._told(tool, rows) for tool in sorted(tools)]
 
     async def one(self, tool: str) -> dict[str, Json]:
-        """What is laid on a tool, its revisions, and the tool as its author declared it.
+        """What is laid on a tool, its revisions, the tool as declared, and the roles that narrow it.
 
         Raises:
             UnknownId: no such tool.
@@ -152,6 +153,7 @@ class KernelDesk:
             "isShut": kernel == SHUT,
             "isRegistered": declared is not None,
             "declared": None if declared is None else tool_json(declared),
+            "mayName": [] if declared is None else sorted(nameable_roles(declared, self._toolbox.all())),
             "revisions": [revision_json(row) for row in own],
         }
 

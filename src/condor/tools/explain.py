@@ -17,7 +17,7 @@ from condor.core.policy import (
     policy_call,
     resolve_policy_class,
 )
-from condor.core.run import DECIDES_NOTHING
+from condor.core.policy.descriptor import approvers_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +51,12 @@ def class_of(tool: ToolDescriptor) -> str:
 
 
 def tool_json(tool: ToolDescriptor) -> dict[str, Json]:
-    """A tool as it is listed: its effect, who may call and approve it, what it takes."""
+    """A tool as it is listed: its effect, who may call and approve it, what it takes.
+
+    Returns:
+        ``approverRoles`` as the tool has them; ``approvers`` resolved; ``isShut`` where nobody approves.
+    """
+    approvers = approvers_of(tool)
     return {
         "name": tool.name,
         "title": tool.title,
@@ -62,6 +67,8 @@ def tool_json(tool: ToolDescriptor) -> dict[str, Json]:
         "opArg": tool.op_arg,
         "roles": sorted(tool.roles),
         "approverRoles": sorted(tool.approver_roles),
+        "approvers": approvers.to_json(),
+        "isShut": approvers.nobody,
         "requesterExcluded": tool.requester_excluded,
         "aliasGroup": tool.alias_group,
         "args": [
@@ -113,7 +120,7 @@ def explain_call(
         )
     call = policy_call(tool, args, registered=registered)
     verdict = evaluate_tool_policy(call, PolicyContext(autonomy=autonomy))
-    approvers = tool.approver_roles or tool.roles
+    approvers = approvers_of(tool)
     missing = [spec.name for spec in tool.args if spec.is_required_with(args) and args.get(spec.name) is None]
     return {
         "tool": tool.name,
@@ -127,7 +134,8 @@ def explain_call(
         "promotions": list(verdict.promotions),
         "why": rule_reason(verdict.rule_id),
         "roles": sorted(tool.roles),
-        "approverRoles": [] if verdict.allowed else sorted(approvers - DECIDES_NOTHING),
+        "approverRoles": [] if verdict.allowed else sorted(approvers.roles),
+        "approvers": None if verdict.allowed else approvers.to_json(),
         "missing": list(missing),
     }
 

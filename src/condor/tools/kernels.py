@@ -15,6 +15,7 @@ from condor.core.audit import chain_hash
 from condor.core.errors import RefusedInput, show
 from condor.core.ids import canonical_json
 from condor.core.policy import HitlTier, PolicyClass, resolve_policy_class
+from condor.core.policy.descriptor import NOBODY, approvers_of, who_may_answer
 from condor.core.run import DECIDES_NOTHING
 from condor.ports.encoding import decode
 from condor.ports.kernels import KernelRow
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from condor.core.policy import ToolDescriptor
     from condor.core.run import Principal
 
-#: No role of anybody: who may approve where a stored kernel leaves nobody.
-_NOBODY = frozenset({"(nobody)"})
 _REASON_CHARS_MAX = 2_000
 _ROLES_MAX = 50
 
@@ -99,7 +98,7 @@ def check_tightens(tool: ToolDescriptor, kernel: ToolKernel) -> None:
     roles = kernel.approver_roles
     if roles is None:
         return
-    may = tool.approver_roles or tool.roles
+    may = who_may_answer(tool)
     if may and (wider := roles - may):
         raise RefusedInput(
             f"a kernel cannot widen who may approve: {', '.join(sorted(wider))} may not; "
@@ -108,6 +107,18 @@ def check_tightens(tool: ToolDescriptor, kernel: ToolKernel) -> None:
         )
     if roles <= DECIDES_NOTHING:
         raise RefusedInput(f"nobody could approve: {', '.join(sorted(roles))} decides nothing")
+
+
+def nameable_roles(tool: ToolDescriptor, tools: Iterable[ToolDescriptor]) -> frozenset[str]:
+    """Roles that a kernel may let approve a tool: those that do, or, where anybody does, all that are known.
+
+    Args:
+        tool: as declared.
+        tools: all there are; a role is known that one of them names.
+    """
+    if not approvers_of(tool).anybody:
+        return approvers_of(tool).roles
+    return frozenset().union(*(approvers_of(each).roles | each.roles for each in tools)) - DECIDES_NOTHING
 
 
 def check_kept(
@@ -156,8 +167,8 @@ def tighten(tool: ToolDescriptor, kernel: ToolKernel) -> ToolDescriptor:
         return tool
     approvers = tool.approver_roles
     if kernel.approver_roles is not None:
-        may = tool.approver_roles or tool.roles
-        approvers = (kernel.approver_roles & may if may else kernel.approver_roles) or _NOBODY
+        may = who_may_answer(tool)
+        approvers = (kernel.approver_roles & may if may else kernel.approver_roles) or NOBODY
     reads = resolve_policy_class(tool.policy_class, None, tool.metadata) == PolicyClass.READ
     return replace(
         tool,
@@ -198,13 +209,13 @@ def in_force(rows: Iterable[KernelRow]) -> dict[str, ToolKernel]:
             row.prev_hash, row.rev, row.body
         )
         heads[row.tool] = row.hash
-        broken = row.tool in found and found[row.tool].approver_roles == _NOBODY
+        broken = row.tool in found and found[row.tool].approver_roles == NOBODY
         found[row.tool] = _read_stored(row) if whole and not broken else SHUT
     return found
 
 
 #: What stands where a stored kernel was tampered with, or is gone.
-SHUT = ToolKernel(raises_tier=True, approver_roles=_NOBODY, excludes_requester=True)
+SHUT = ToolKernel(raises_tier=True, approver_roles=NOBODY, excludes_requester=True)
 
 
 def _read_stored(row: KernelRow) -> ToolKernel:

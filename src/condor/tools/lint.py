@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from condor.core.policy import HitlTier, PolicyClass, resolve_policy_class
-from condor.core.run import DECIDES_NOTHING
+from condor.core.policy.descriptor import approvers_of, who_may_answer
 from condor.core.suspend.clarification_schema import choices, day_of
 
 if TYPE_CHECKING:
@@ -141,12 +141,11 @@ def _between(tools: Sequence[ToolDescriptor]) -> Iterator[Finding]:
 
 
 def _people(tool: ToolDescriptor) -> Iterator[Finding]:
-    answering = tool.approver_roles or tool.roles
-    if answering and answering <= DECIDES_NOTHING:
+    if approvers_of(tool).nobody:
         yield _error(
             tool,
             "nobody-answers",
-            f"only {_or(answering)} may answer, and that role decides nothing; name another",
+            f"only {_or(who_may_answer(tool))} may answer, and that role decides nothing; name another",
         )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from condor.core.errors import RegistrationRefused
 from condor.core.policy import ArgSpec, HitlTier, PolicyClass, ToolDescriptor
-from condor.core.policy.descriptor import who_may_answer
+from condor.core.policy.descriptor import NOBODY, approvers_of, who_may_answer
 
 FINE: dict[str, Any] = {"name": "note.append", "policy_class": PolicyClass.MUTATE, "hitl_tier": HitlTier.LOW}
 ARG = ArgSpec(name="op", label="Op", type="code", required=True, hint={"enum": ["a", "b"]})
@@ -149,6 +149,17 @@ def test_who_may_answer() -> None:
     assert who_may_answer(made()) == frozenset()
     assert who_may_answer(made(roles={"nurse"})) == {"nurse"}
     assert who_may_answer(made(roles={"nurse"}, approver_roles={"doctor"})) == {"doctor"}
+
+
+def test_who_approves_is_resolved() -> None:
+    """Who decides nothing never approves; nobody is never told as anybody."""
+    anybody = approvers_of(made())
+    assert (anybody.to_json(), anybody.nobody) == ({"roles": [], "anybody": True}, False)
+    both = approvers_of(made(roles={"nurse"}, approver_roles={"doctor", "admin"}))
+    assert (both.to_json(), both.nobody) == ({"roles": ["doctor"], "anybody": False}, False)
+    for shut in (NOBODY, {"admin", "auditor"}):
+        none = approvers_of(made(roles={"nurse"}, approver_roles=shut))
+        assert (none.to_json(), none.nobody) == ({"roles": [], "anybody": False}, True)
 
 
 TOLD: list[dict[str, Any]] = [

@@ -42,7 +42,10 @@ async def explain(request: Request, here: Here, caller: SignedIn) -> Response:
 
 @router.get("/tools", summary="List the tools", responses=answers(200, "By name", list[dict[str, Any]]))
 async def list_tools(here: Here, caller: SignedIn) -> Response:
-    """Class, tier, ops, when a person is asked, who may call and approve, what each takes."""
+    """Class, tier, ops, when a person is asked, who may call, who approves, what each takes.
+
+    `approvers` is resolved, kernels included: `roles`, or `anybody` signed in; neither: nobody (`isShut`).
+    """
     caller.need("policy:read")
     tools = sorted(here.condor.tools, key=lambda tool: tool.name)
     return json_answer([{**tool_json(tool), "asks": when_asked(tool, here.condor.explain)} for tool in tools])
