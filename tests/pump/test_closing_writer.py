@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import pytest
 from condor import Condor, HitlTier, PolicyClass, ToolContext, ToolError, tool
 from condor.core.errors import StoreUnavailable
 from condor.core.frames.ui_message import UiMessage
+from condor.ports import deadline
 from condor.ports.closing_writer import ClosingDelta, ClosingRequest
 from condor.ports.encoding import decode
 from condor.ports.messages import TextCut
@@ -249,3 +251,41 @@ async def test_a_stop_ends_a_text(tmp_path: Path) -> None:
     assert snapshot["status"] == "aborted"
     assert "The run was stopped by" in str(snapshot["closing"])
     assert "More." not in str(snapshot["closing"])
+
+
+@pytest.mark.parametrize("where", ["ignores it", "hangs on its way out", "hangs when it is closed"])
+async def test_a_writer_that_does_not_let_go_holds_no_run(
+    tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What does not end when it is cancelled or closed is abandoned; the run ends with what was told."""
+    monkeypatch.setattr(closing_prose, "WRITING_S_MAX", 60.0 if where.endswith("closed") else 0.05)
+    monkeypatch.setattr(closing_prose, "UNWIND_S", 0.01)
+    monkeypatch.setattr(deadline, "UNWIND_S", 0.01)
+    let_go = asyncio.Event()
+
+    async def holds_on() -> None:
+        while not let_go.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await let_go.wait()
+
+    class Stubborn:
+        async def write(self, _: ClosingRequest) -> AsyncIterator[ClosingDelta]:
+            try:
+                yield ClosingDelta(text="I have sent ")
+                if where.endswith("closed"):
+                    yield ClosingDelta(text="x" * closing_prose.PROSE_CHARS_MAX)
+                if where.startswith("hangs"):
+                    await asyncio.Event().wait()
+                await holds_on()
+            finally:
+                if where.startswith("hangs"):
+                    await holds_on()
+
+    try:
+        async with asyncio.timeout(5):
+            run, _ = await _run(tmp_path, Stubborn())  # type: ignore[arg-type]
+        assert run["closing"].startswith("I have sent ")
+        assert "\u26a0 Not completed: the message failed: no such address." in run["closing"]
+    finally:
+        let_go.set()
+        await asyncio.sleep(0.01)

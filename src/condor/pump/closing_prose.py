@@ -8,7 +8,6 @@ process dies), the run gets its closing. A text that was cut off is never begun 
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 from typing import TYPE_CHECKING
@@ -18,7 +17,7 @@ from condor.core.recovery import Charge
 from condor.core.run import EventKind, RunStatus
 from condor.core.values import dataclass
 from condor.ports.closing_writer import ClosingDelta, ClosingRequest
-from condor.ports.deadline import EscapedExit, contained
+from condor.ports.deadline import UNWIND_S, EscapedExit, OutOfTime, Stragglers, called
 from condor.ports.messages import TextCut
 from condor.pump.breaker import charged
 from condor.pump.taking_up import ended_its_process
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from condor.pump.segment import Segment
 
 _log = logging.getLogger(__name__)
+_STRAGGLERS = Stragglers()
 
 #: Seconds that a writer may take; who waits for the end of a run waits no longer than for a tool.
 WRITING_S_MAX = 60.0
@@ -96,6 +96,7 @@ class _Telling:
 
     def __init__(self, segment: Segment) -> None:
         self._segment = segment
+        self._about = f"the closing writer of {segment.state.run_id}"
         self._clock = segment.ports.clock
         self._processors = segment.ports.output_processors()
         self._foreign = ForeignText()
@@ -125,7 +126,7 @@ class _Telling:
             close = getattr(written, "aclose", None)
             if close is not None:
                 with contextlib.suppress(Exception):  # what it does on its way out is its own
-                    await contained(close())
+                    await _STRAGGLERS.within(called(close), UNWIND_S, self._about)
         if self._unpaid.tokens or self._unpaid.cost_usd:
             self._charge(ClosingDelta(text="", tokens=self._unpaid.tokens, cost_usd=self._unpaid.cost_usd))
         rest, goes_on = self._processed(None)
@@ -149,14 +150,13 @@ class _Telling:
 
     async def _next(self, written: AsyncIterator[ClosingDelta], until: float) -> ClosingDelta | str | None:
         """The next part; None at the writer's own end, a word where something else ended it."""
-        time_left = asyncio.timeout(max(0.0, until - self._clock.monotonic()))
+        time_left = max(0.0, until - self._clock.monotonic())
         try:
-            async with time_left:
-                return await contained(anext(written))
+            return await _STRAGGLERS.within(called(anext, written), time_left, self._about)
         except StopAsyncIteration:
             return None
-        except TimeoutError:
-            why = f"took longer than {self._time_s:.3g} s" if time_left.expired() else "raised TimeoutError"
+        except OutOfTime:
+            why = f"took longer than {self._time_s:.3g} s"
         except EscapedExit as fault:
             why = f"raised {type(fault.raised).__name__}"
         except Exception as fault:  # noqa: BLE001 - a writer costs the run nothing but its prose
