@@ -289,7 +289,7 @@ def record_write(
 
 
 def _check_living(composed: Composed) -> None:
-    refuse_after_death(composed.subject, [*composed.new, *(edit.after for edit in composed.edits)])
+    refuse_after_death(composed.subject, composed.new, composed.edits)
 
 
 def _effects(

@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+#: R12's own change: of an order that stands, and less of it.
+LOWER_DOSE: dict[str, Any] = {
+    "order": "MedicationRequest/mr-a0ed0aa6c9f6",
+    "action": "update",
+    "dose_value": 81,
+    "dose_unit": "mg",
+    "frequency": "QD",
+    "reason": "Ticagrelor: aspirin 75-100 mg",
+}
+
+
 async def about(desk: Desk, name: str, args: dict[str, Any]) -> CardEvidence:
     """What the hook of a tool says."""
     tools = {**desk.tools, **{tool.name: tool for tool in break_glass_tools(desk.hospital)}}
@@ -60,19 +71,30 @@ async def test_a_record_says_whose_it_is(desk: Desk, tool: str, argument: str, k
     [
         ("report.generate", {"template": "discharge", "output": "pdf"}),
         ("note.draft", {"doc_type": "11506-3", "text": "Seen today."}),
-        ("medication.prescribe", {**NITROFURANTOIN}),
+        ("medication.update", LOWER_DOSE),
     ],
 )
 async def test_one_who_has_died_is_an_alert_on_every_card(
     desk: Desk, tool: str, args: dict[str, Any]
 ) -> None:
     """On the card of the call, and on the questions before it; as a fact of the subject too."""
-    args = {**args, "patient": NICHOLAS}
+    if "order" not in args:
+        args = {**args, "patient": NICHOLAS}
     for card in (await desk.preview(tool, args), await about(desk, tool, args)):
-        (alert,) = [row for row in card.alerts if row["id"] == "patient-state"]
-        assert alert["severity"] == "warning"
-        assert "deceased on 16 Feb 2026, record inactive" in str(alert["summary"])
-        assert (card.subject["deceased"], card.subject["active"]) == ("2026-02-16", False)
+        says_deceased(card)
+
+
+async def test_a_prescription_is_asked_about_under_the_same_warning(desk: Desk) -> None:
+    """The card itself is refused (``test_plausible``); a question before it says why it will be."""
+    says_deceased(await about(desk, "medication.prescribe", {**NITROFURANTOIN, "patient": NICHOLAS}))
+
+
+def says_deceased(card: CardEvidence) -> None:
+    """Once, as a warning."""
+    (alert,) = [row for row in card.alerts if row["id"] == "patient-state"]
+    assert alert["severity"] == "warning"
+    assert "deceased on 16 Feb 2026, record inactive" in str(alert["summary"])
+    assert (card.subject["deceased"], card.subject["active"]) == ("2026-02-16", False)
 
 
 async def test_two_questions_of_the_clinic_name_two_patients(tmp_path: Path) -> None:
