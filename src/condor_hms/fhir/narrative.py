@@ -6,6 +6,7 @@ Source: https://hl7.org/fhir/R4/narrative.html#xhtml
 from __future__ import annotations
 
 import re
+import unicodedata
 from html.entities import name2codepoint
 from xml.etree import ElementTree
 
@@ -20,9 +21,14 @@ ul ol li dl dt dd table caption thead tfoot tbody colgroup col tr th td a img ad
 tt i b big small s strike u font center bdo ins del
 """
 _ELEMENTS = frozenset(_NAMES.split())
-#: An attribute that runs something, and addresses that do.
+#: An attribute that runs something; and those that hold an address, which may.
 _ACTING = re.compile(r"on[a-z]+")
-_SCHEMES = re.compile(r"\s*(javascript|vbscript|data:text)", re.IGNORECASE)
+_ADDRESSES = frozenset({"href", "src", "background", "cite", "longdesc", "usemap", "action", "formaction"})
+#: What an address may begin with: what stands before a colon, but not in a path, a query or a fragment.
+_SCHEME = re.compile(r"([^/?#\\]*?):")
+_SCHEMES = frozenset({"http", "https", "mailto"})
+#: Pictures that hold nothing but a picture: one of SVG or XHTML can hold a script.
+_PICTURE = re.compile(r"data:image/(?:png|jpeg|gif)[;,]", re.IGNORECASE)
 _ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]*);")
 _XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 
@@ -57,6 +63,21 @@ def _element_fault(element: ElementTree.Element) -> str | None:
     if name not in _ELEMENTS:
         return f"<{name[:40]}> is not allowed in a narrative: only text, lists, tables, links and images are"
     for attribute, value in element.attrib.items():
-        if _ACTING.fullmatch(attribute.lower()) or (attribute in ("href", "src") and _SCHEMES.match(value)):
+        plain = attribute.rpartition("}")[2].lower()
+        if _ACTING.fullmatch(plain):
             return f"the attribute {attribute[:40]} of <{name}> would run something: leave it out"
+        if plain in _ADDRESSES and not _is_harmless(value, is_picture=plain == "src"):
+            return (
+                f"the attribute {attribute[:40]} of <{name}> would run something: give an address of http, "
+                "https or mailto, # or a relative one, and as data: only image/png, jpeg or gif in src"
+            )
     return None
+
+
+def _is_harmless(address: str, *, is_picture: bool) -> bool:
+    """Whether an address only leads somewhere, its blanks and control characters passed over as browsers do."""
+    read = "".join(sign for sign in address if unicodedata.category(sign)[0] not in "CZ")
+    scheme = _SCHEME.match(read)
+    if scheme is None or scheme[1].lower() in _SCHEMES:
+        return True
+    return is_picture and _PICTURE.match(read) is not None

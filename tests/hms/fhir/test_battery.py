@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from condor_hms.fhir.narrative import narrative_fault
 from condor_hms.fhir.port import FhirStore, RequestRefused, ValidationRefused
 from tests.hms.fhir.battery import KINDS, Kind, create, example
 from tests.hms.fhir.battery_more import MORE_KINDS
@@ -73,6 +74,9 @@ async def test_what_belongs_to_nobody_or_to_several_may_be_pointed_at(demo_store
         "<p>Caf&eacute;&nbsp;<b>5 &lt; 6</b></p><!-- a remark -->",
         '<table><tr><td style="color:red">1</td></tr></table><a href="https://a.b/c">there</a>',
         '<img src="data:image/png;base64,AAAA" alt=""/>',
+        '<img src="data:image/jpeg;base64,AAAA" alt=""/><img src="data:image/gif;base64,AAAA" alt=""/>',
+        '<a href="#1">here</a><a href="mailto:ward@example.org">write</a><a href="HTTP://a.b:80/c?d=e:f">a</a>',
+        '<a href="Patient/1">who</a><a href="c?at=09:30">when</a><a href="/c:d">a</a><img src="//a/c.png"/>',
     ],
 )
 async def test_a_narrative_that_r4_allows_is_accepted(demo_store: FhirStore, div: str) -> None:
@@ -96,3 +100,36 @@ async def test_a_narrative_that_acts_is_refused(demo_store: FhirStore, div: str,
     """Whatever would run, load or expand something in whoever shows it."""
     with pytest.raises(ValidationRefused, match=f"Flag.text.div: .*{said}"):
         await demo_store.transact(bundle(post(flag(text={"status": "generated", "div": div}))))
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        '<a href="java&#9;script:x()">a</a>',
+        '<a href="java&#10;script:x()">a</a>',
+        '<a href="java&#xAD;script:x()">a</a>',
+        '<a href="&#x200B;javascript:x()">a</a>',
+        '<a href="&#xA0;vbscript:x">a</a>',
+        '<a href="javascript&#58;x()">a</a>',
+        '<a href="javascript&nbsp;:x()">a</a>',
+        '<a href="data:text/html,x">a</a>',
+        '<a href="data:application/xhtml+xml,x">a</a>',
+        '<a href="data:image/svg+xml,x">a</a>',
+        '<a href="data:image/png;base64,AAAA">a</a>',
+        '<img src="data:image/svg+xml,x"/>',
+        '<img src="data:image/png+xml,x"/>',
+        '<img src="data:text/html,x"/>',
+        '<img src="java&#13;script:x()"/>',
+        '<a href="file:///etc/passwd">a</a>',
+        '<a href="blob:https://a.b/c">a</a>',
+        '<a HREF="javascript:x()">a</a>',
+        '<a xmlns:x="http://www.w3.org/1999/xlink" x:href="javascript:x()">a</a>',
+        '<q cite="javascript:x()">a</q>',
+        '<table background="javascript:x()"><tr><td>a</td></tr></table>',
+    ],
+)
+def test_an_address_leads_somewhere_and_runs_nothing(part: str) -> None:
+    """However it is written: a closed list of schemes, and pictures that hold nothing but a picture."""
+    fault = narrative_fault(f'<div xmlns="http://www.w3.org/1999/xhtml">{part}</div>')
+    assert fault is not None
+    assert (fault[0], "would run something" in fault[1]) == ("txt-1", True)
