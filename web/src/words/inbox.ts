@@ -1,0 +1,25 @@
+// The words of the inbox.
+
+export const inbox = {
+  title: "Inbox",
+  about: "Everything that waits for a person and that you may see, oldest first. Each is decided on its own.",
+  filters: "Filters",
+  tool: "Tool",
+  tier: "Tier",
+  kind: "Kind",
+  patient: "Patient",
+  patientHint: "name or record number",
+  age: "Waits",
+  requester: "Asked by",
+  any: "Any",
+  ages: { hour: "more than an hour", day: "more than a day", fresh: "less than an hour" } as { [age: string]: string },
+  mine: "Only what I may answer",
+  count: (shown: number, all: number) => (shown === all ? `${all}` : `${shown} of ${all}`),
+  choose: "Choose a card to see all of it.",
+  back: "Back to the list",
+  gone: "This card is not there, or it is not yours to see.",
+  list: "Cards",
+  since: (age: string) => `since ${age}`,
+  forYou: "for you",
+  next: "The next card that waits for you",
+};
