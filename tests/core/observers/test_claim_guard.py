@@ -254,6 +254,25 @@ def test_an_article_is_no_preposition() -> None:
     assert _answered("I stopped at the order.", evidence_of([entry])) == set()
 
 
+@pytest.mark.parametrize(
+    ("text", "answered"),
+    [
+        ('The log says: "I have stopped the order." That was all.', False),
+        ("The log says: \u201cI have stopped the order.\u201d", False),
+        ('He wrote "I have stopped the order".', False),
+        ('As requested, "I have stopped the order."', True),
+        ("As requested, \u201cI have stopped the order\u201d.", True),
+        ('The log says: "fine, and I have stopped the order.', True),
+        ("The task \u201cstand by and I have stopped the order.", True),
+        ('Her 5" scar: "small", and I have stopped the order.', True),
+    ],
+)
+def test_what_is_quoted_is_told_and_nothing_beside_it(text: str, answered: bool) -> None:
+    """A quote stands after a colon or a verb of saying and is closed; a comma before it makes no quote."""
+    entry = {"id": "s", "tool": "order.cancel", "op": "cancel", "noun": "the order", "status": "denied"}
+    assert _answered(text, evidence_of([entry])) == ({"s"} if answered else set())
+
+
 def test_what_a_notice_says() -> None:
     """A correction quotes the claim and gives the evidence; an unplanned one says that no step did it."""
     [correction] = guard_claims("I sent it.", evidence_of(_SENT_TWICE[:1]))
@@ -358,6 +377,7 @@ _LONG = {
     "checks": "\u2705" * 100_000,
     "breaks": "and sent the message, " * 4_500,
     "lookalikes": "\u0455\u200be\u0301nt " * 14_000,
+    "quotes that nothing closes": "say \u201ea " * 15_000,
     "letters": "s.e." * 25_000,
     "letters apart": "s e n t, " * 11_000,
     "initials": "A. " * 33_000,

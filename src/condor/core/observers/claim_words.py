@@ -33,10 +33,10 @@ _CROSSES = {
     **dict.fromkeys(map(ord, "\u23f3\u231b"), " pending "),
 }
 _BOX = "[ ]"
-#: What is quoted is told, not claimed: it stands after a colon or a verb of saying.
+#: What is quoted is told, not claimed: it stands after a colon or a verb of saying, and its quote is closed.
 _QUOTED = re.compile(
-    r"(?::|,|\b(?:say|says|said|read|reads|wrote|write|writes|states|stated|claims|quote|task|titled|called))"
-    r"\s*[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u00bb]*[\"\u201d\u201c\u00bb]?",
+    r"(?::|\b(?:say|says|said|read|reads|wrote|write|writes|states|stated|claims|quote|task|titled|called))"
+    r"\s*[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u201e\u00ab\u00bb]*[\"\u201d\u201c\u00bb]",
     re.IGNORECASE,
 )
 #: A name and its value, as data are written.
@@ -54,9 +54,10 @@ _WORD = re.compile(
 _SECOND_LOOK = re.compile(r"[0-9@$_\u2019'-]|[,:?()/]{2}")
 #: Letters set apart by one sign each: "s e n t", "s.e.n.t", "s-e-n-t".
 _APART = re.compile(r"(?<![A-Za-z0-9])[A-Za-z](?:[ .\-|/][A-Za-z]){2,}(?![A-Za-z0-9])")
-#: The end of a sentence; a full stop after an initial is none, nor is a sign in brackets: "(!)".
+#: The end of a sentence, with the marks that close it; a full stop after an initial is none, nor is a sign in
+#: brackets: "(!)".
 _END = re.compile(
-    r"(?:(?<!\()[!?\u2026\u3002;]|(?<!\b[A-HJ-Z])\.)[.!?\u2026\u3002;]*(?=[\s\"'\u201d\u00bb)\]]|$)|\n+|\u2028|\u2029"
+    r"(?:(?<!\()[!?\u2026\u3002;]|(?<!\b[A-HJ-Z])\.)[.!?\u2026\u3002;]*(?=[\s\"'\u201d\u00bb)\]]|$)[\"'\u201d\u00bb)\]]*|\n+|\u2028|\u2029"
 )
 _ABBREVIATIONS = frozenset(
     [
@@ -177,7 +178,8 @@ def sentences(text: str) -> Iterator[Sentence]:
 def _ends(text: str) -> Iterator[int]:
     for found in _END.finditer(text):
         start, stop = found.span()
-        if stop - start > 1 or text[start] != "." or not _goes_on(text, start):
+        is_dot = text[start] == "." and (stop - start == 1 or text[start + 1] in _CLOSERS)
+        if not is_dot or not _goes_on(text, start):
             yield stop
     yield len(text)
 
