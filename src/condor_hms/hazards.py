@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from condor.core.policy import HitlTier, PolicyClass, is_destructive_op, resolve_policy_class
 from condor.core.policy.descriptor import who_may_answer
 from condor.tools.explain import explain_call
+from condor_hms.catalogue.record_write import MAY_ASK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -27,7 +28,6 @@ _AMOUNTS = frozenset(
     {"dose_value", "dose_unit", "route", "frequency", "value", "systolic", "diastolic", "laterality"}
     | {"quantity", "refills", "duration_days"}
 )
-#: What only the record can make necessary; see ``record_write``.
 _OVERRIDE = "override_reason"
 _AUTONOMIES = ("autonomous", "guarded", "ambient")
 
@@ -116,7 +116,21 @@ def _severity(tool: ToolDescriptor) -> str:
 
 
 def _takes_away(tool: ToolDescriptor) -> list[str]:
-    return [op for op in sorted(tool.ops) if is_destructive_op(op)]
+    """Ops that do so by their name, and those of which the tool's own effects say it."""
+    return [op for op in sorted(tool.ops) if is_destructive_op(op) or _is_destructive(tool, op)]
+
+
+def _is_destructive(tool: ToolDescriptor, op: str) -> bool:
+    if tool.effect_of is None:
+        return False
+    args = {tool.op_arg: op} if tool.op_arg else {}
+    return any(effect.destructive for effect in tool.effect_of(args))
+
+
+def _asks_why(tool: ToolDescriptor) -> bool:
+    """Whether a critical alert makes a reason necessary: its argument, or what it asks beside them."""
+    beside = tool.metadata.get(MAY_ASK)
+    return _OVERRIDE in _names(tool) or (isinstance(beside, list | tuple) and _OVERRIDE in beside)
 
 
 def _names(tool: ToolDescriptor) -> set[str]:
@@ -180,7 +194,7 @@ def _amounts(tool: ToolDescriptor) -> Iterator[str]:
 
 
 def _alerts(tool: ToolDescriptor) -> Iterator[str]:
-    if _OVERRIDE in _names(tool):
+    if _asks_why(tool):
         yield "alerts are computed by the gate from the live record and stand on the card"
         yield f"a critical alert makes `{_OVERRIDE}` necessary before it can be approved"
     else:
@@ -275,7 +289,7 @@ _KINDS = (
         "H3",
         "{noun} harms this patient",
         "an allergy, an interaction, an illness or a double that nobody had in mind",
-        lambda tool: bool({_OVERRIDE, "medication", "dose_value", "refills"} & _names(tool)),
+        lambda tool: _asks_why(tool) or bool({"medication", "dose_value", "refills"} & _names(tool)),
         _alerts,
         lambda tool: f"{_unread(tool)}; rules that are not there find nothing",
     ),

@@ -81,6 +81,7 @@ def medicine_change_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             op_arg="action",
             ui_card=True,
             editable={"dose_value", "dose_unit", "frequency", "reason"},
+            may_ask={"override_reason"},
             args=(
                 record_arg("order", "Medicine order", "medication.list.card"),
                 code_arg("action", "Change", _ACTIONS, required=True),
@@ -103,6 +104,7 @@ def medicine_change_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
             ops={"renew"},
             ui_card=True,
             editable={"quantity", "refills", "valid_until"},
+            may_ask={"override_reason"},
             args=(
                 record_arg("order", "Prescription", "medication.list.card"),
                 ArgSpec(

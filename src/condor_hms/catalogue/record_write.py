@@ -51,9 +51,11 @@ if TYPE_CHECKING:
     from condor.tools.decorator import ToolOptions
     from condor_hms.fhir.port import Resource
 
-__all__ = ["Call", "Composed", "Composer", "call_of", "composed_card", "record_write", "without"]
+__all__ = ["MAY_ASK", "Call", "Composed", "Composer", "call_of", "composed_card", "record_write", "without"]
 
 
+#: Key of a descriptor's metadata: what a call may have to be told beside its arguments, as the record stands.
+MAY_ASK = "mayAsk"
 #: Stands in ``Composed.done`` for the patient.
 _WHO = "{who}"
 
@@ -246,6 +248,7 @@ def record_write(
     op_arg: str | None = None,
     verb: str = "",
     ends: Collection[str] = (),
+    may_ask: Collection[str] = (),
     ui_card: bool = False,
     alias: tuple[str | None, Literal["equal", "degraded"] | None] = (None, None),
     alias_args: Callable[[str, Mapping[str, Any]], Mapping[str, Any] | None] | None = None,
@@ -259,6 +262,7 @@ def record_write(
         target: the argument that names the resource to change, and that resource's type.
         verb: what it does to the target, where the op does not say it.
         ends: ops that take something out of what the patient is protected by; they ask as a removal does.
+        may_ask: names of what it asks beside its arguments where the record makes it necessary.
         alias: the groups it can stand in, and how good it is there.
     """
     made = _RecordWrite(hospital=hospital, compose=compose, creates=creates, target=target)
@@ -276,7 +280,7 @@ def record_write(
         "idempotent": True,
         "ui_card": ui_card,
         "args": args,
-        "metadata": {"mutating": True},
+        "metadata": {"mutating": True, **({MAY_ASK: sorted(may_ask)} if may_ask else {})},
         "noun": noun,
         "effect_of": None if target is None else _effects(target[0], verb, ops, op_arg, ends),
         "report": _report,

@@ -10,7 +10,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from condor_hms.run_export.names import CONDOR, derived_id
+from condor_hms.fhir.own_systems import CONDOR
+from condor_hms.run_export.names import derived_id
 from condor_hms.run_export.told import SYSTEM, Call, Version
 
 if TYPE_CHECKING:
@@ -230,7 +231,9 @@ def _of_the_approval(row: Mapping[str, Any], call: Call) -> list[tuple[str, str]
     shown = [f"{alert.get('id')} {alert.get('severity') or ''}".strip() for alert in alerts]
     if shown:
         details.append(("alerts_shown", ", ".join(shown)))
-    override = (card.get("toolInput") or {}).get("override_reason")
+    given = card.get("toolInput") or {}
+    # An argument of the call, or an answer beside its arguments.
+    override = given.get("override_reason") or (given.get("$answers") or {}).get("override_reason")
     if override:
         details.append(("override_reason", str(override)))
     return [(name, value) for name, value in details if value]

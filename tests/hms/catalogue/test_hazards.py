@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from condor import ToolDescriptor
     from tests.hms.catalogue.desk import Desk
 
-#: Tools that have the argument by which a critical alert is overridden.
-WARNED = {"medication.prescribe"}
+#: Tools that ask why a critical alert is overridden, as an argument or beside them; ``test_overrides`` has
+#: each of them ask.
+WARNED = {"medication.prescribe", "medication.update", "prescription.renew"}
+#: Tools that end what protects the patient, by an op whose name does not say so.
+ENDING = {"allergy.update": "resolve", "condition.update": "resolve"}
 
 
 @pytest.fixture
@@ -71,3 +74,13 @@ async def test_a_control_is_only_told_where_it_is(tools: dict[str, ToolDescripto
         assert ("`reconcile`" in told) == (tool.reconcile is not None), name
         for quoted in re.findall(r"^(\w+): no default", told):
             assert quoted in tool.args_by_name
+
+
+async def test_what_ends_a_protection_is_a_hazard(tools: dict[str, ToolDescriptor]) -> None:
+    """Ops whose effect takes something away are in the log as the gate counts them, whatever their name."""
+    for name, op in ENDING.items():
+        (row,) = [row for row in hazards_of(tools[name]) if row.kind == "H6"]
+        assert op in row.controls[0].partition(":")[0].split(", "), name
+        (gate,) = [gate for gate in gates_of(tools[name]) if gate.op == op]
+        assert all(gate.asks), name
+        assert row.severity == "serious"

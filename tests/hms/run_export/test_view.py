@@ -40,6 +40,7 @@ STOP = (
     "bleeding risk."
 )
 PRESCRIBE = "Start Melissa Smith on nitrofurantoin 100 mg twice a day for 5 days for her UTI."
+HIGHER = "Increase John Hernandez's celecoxib to 400 mg once daily because of pain"
 ALLERGY = "John Hernandez had angioedema with ibuprofen years ago, pls add it as a severe medication allergy."
 VALIDATE = Path(__file__).parents[1] / "fhir_server" / "validate.mjs"
 
@@ -188,6 +189,18 @@ async def test_an_approved_write(hospital: Condor) -> None:
     # Events that were there are there, under the same ids.
     before = [event["id"] for event in resources(parked, "AuditEvent")]
     assert [event["id"] for event in resources(bundle, "AuditEvent")][: len(before)] == before
+
+
+async def test_why_an_alert_was_passed_over(hospital: Condor) -> None:
+    """Asked beside the arguments of a new dose: it stands on the event of the approval."""
+    run = await started(hospital, HIGHER, autonomy="autonomous")
+    await hospital.resume(run["runId"], card_of(run), {"override_reason": "no-alternative"}, principal=OKAFOR)
+    asked = dict(await hospital.wait(run["runId"]))
+    await hospital.resume(run["runId"], card_of(asked), {"approved": True}, principal=OKAFOR)
+    await hospital.wait(run["runId"])
+    said = details(by_decision(await check(hospital, run["runId"]), "approved"))
+    assert "critical" in said["alerts_shown"]
+    assert said["override_reason"] == "no-alternative"
 
 
 async def test_a_write_that_nobody_was_asked_about(hospital: Condor) -> None:
