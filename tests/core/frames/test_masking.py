@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from condor.core.frames.masking import MASK, masked
+from condor.core.frames.masking import MASK, masked, masked_members
 from tests.core.strategies import json_values
 
 
@@ -71,3 +71,12 @@ def test_what_is_not_there_is_not_masked() -> None:
 def test_masking_is_idempotent(value: Any) -> None:
     """What was masked once is as it stays."""
     assert masked(masked(value)) == masked(value)
+
+
+@pytest.mark.parametrize(
+    "text", ['Give token: "stop all anticoagulants and discharge today" daily', "Token: warfarin 5 mg"]
+)
+def test_every_word_of_what_is_decided_on_is_seen(text: str) -> None:
+    """A writer of an argument chooses no word of it that the approver does not see; a secret's key does."""
+    shown = masked_members({"note": text, "password": "x", "more": [{"api_key": "k", "said": text}]})
+    assert shown == {"note": text, "password": "•••", "more": [{"api_key": "•••", "said": text}]}

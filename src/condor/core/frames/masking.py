@@ -1,13 +1,14 @@
 """Secrets are masked wherever a call is shown: on cards, in streams, in snapshots, in listings.
 
 Law 1: a key that names a secret hides its value at any depth. What is stored, hashed and run stays raw.
-Law 2: inside a text, what follows ``password=`` and its like is hidden, and the password of an address.
+Law 2: inside a text, what follows ``password=`` and its like is hidden, and the password of an address. Not
+on a card, where every word of what would run is shown.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -40,19 +41,35 @@ _BARE = SCALARS - {str}
 
 def masked(value: Json) -> Json:
     """``value`` with every member whose key names a secret replaced, at any depth, and secrets in texts."""
+    return _walked(value, masked_text)
+
+
+def masked_members(value: Json) -> Json:
+    """``value`` with every member whose key names a secret replaced, at any depth; texts stand as they are.
+
+    For what a person decides on: whoever writes an argument must not choose which words of it are seen.
+    """
+    return _walked(value, _as_it_is)
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _walked(value: Json, text: Callable[[str], str]) -> Json:
     # By the real type first: a snapshot has a hundred values, and most are plain.
     kind = type(value)
     if kind in _BARE:
         return value
     if kind is str or isinstance(value, str):
-        return masked_text(value)  # type: ignore[arg-type]
+        return text(value)  # type: ignore[arg-type]
     if kind is dict or isinstance(value, Mapping):
         return {
-            key: MASK if item is not None and _names_secret(key) else masked(item)
+            key: MASK if item is not None and _names_secret(key) else _walked(item, text)
             for key, item in value.items()  # type: ignore[union-attr]
         }
     if kind is list or isinstance(value, list | tuple):
-        return [masked(item) for item in value]  # type: ignore[union-attr]
+        return [_walked(item, text) for item in value]  # type: ignore[union-attr]
     return value
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from condor.core.frames.masking import masked
+from condor.core.frames.masking import masked_members
 
 if TYPE_CHECKING:
     from condor.core.ids import Json
@@ -30,7 +30,7 @@ def suspend_card(
         "origin": request.origin,
         "generation": generation,
         "toolName": request.tool,
-        "toolInput": masked(request.args),
+        "toolInput": masked_members(request.args),
         "headline": request.headline,
         "resumeSchema": request.resume_schema,  # type: ignore[dict-item]
     }
@@ -41,13 +41,13 @@ def suspend_card(
     if request.message:
         card["message"] = request.message
     if request.evidence:
-        card["evidence"] = masked(request.evidence)
+        card["evidence"] = masked_members(request.evidence)
     if request.edit_schema:
         card["editSchema"] = request.edit_schema  # type: ignore[assignment]
         if request.edit_ui:
             card["editUiSchema"] = request.edit_ui  # type: ignore[assignment]
     if request.edits:
-        card["edits"] = masked([edit.to_json() for edit in request.edits])
+        card["edits"] = masked_members([edit.to_json() for edit in request.edits])
     if expires_at is not None:
         card["expiresAt"] = expires_at
     if request.verdict is not None:
