@@ -90,6 +90,16 @@ def test_a_synonym_counts_at_any_depth(key: str, verb: str) -> None:
     assert destructive_content({"entry": [{"request": {key: verb}}]})
 
 
+@pytest.mark.parametrize("key", ["op", "method"])
+def test_a_list_of_verbs_counts_however_long_it_is(key: str) -> None:
+    """Length hides nothing; an effect whose verb is prose says nothing that can be relied on."""
+    long = "update," * 12 + "delete"
+    assert destructive_content({"entry": [{"request": {key: long}}]})
+    for verb in (long, "update the note and tell everybody about it " * 3):
+        tool = low(effect_of=lambda _args, verb=verb: (Effect(verb=verb, target="Note/1"),))
+        assert effects_of(tool, {})[0].destructive
+
+
 @pytest.mark.parametrize("value", ["add", "replace", "PUT", "oral", "Rest, and drink enough water. " * 4])
 def test_other_nested_words_do_not(value: str) -> None:
     """A word that is no removal, and prose."""

@@ -63,7 +63,7 @@ HARMLESS_OPS = frozenset(
     }
 )  # fmt: skip
 
-#: A verb longer than this is prose.
+#: A text longer than this, with spaces in it, is prose and no verb.
 _VERB_CHARS_MAX = 64
 _NOT_A_LETTER = re.compile(r"[^a-z]+")
 
@@ -93,12 +93,17 @@ def takes_away(verb: object) -> bool:
     text = exact_word(verb)
     if text is None or is_destructive_op(text):
         return True
-    if len(text) > _VERB_CHARS_MAX:
+    if is_prose(text):
         return False
     plain = text.lower() if text.isascii() else unicodedata.normalize("NFKD", text).casefold()
     if any(is_destructive_op(part) for part in _NOT_A_LETTER.split(plain)):
         return True
     return " " not in plain and any(sign.isalpha() and not sign.isascii() for sign in plain)
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text is too long for a verb, or for a list of them."""
+    return len(text) > _VERB_CHARS_MAX and " " in text
 
 
 def is_supervised(autonomy: object) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from condor.core.ids import exact_word
-from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op, takes_away
+from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op, is_prose, takes_away
 from condor.core.policy.content import destructive_content, is_harmless_verb, names_verb
 from condor.core.policy.descriptor import Effect, ToolDescriptor
 from condor.core.policy.verdict import PolicyCall, PolicyContext, evaluate_tool_policy
@@ -58,9 +58,12 @@ def effects_of(tool: ToolDescriptor, args: Mapping[str, Json]) -> tuple[Effect, 
     effects = tuple(effect for effect in found if isinstance(effect, Effect))
     if len(effects) < len(found):
         return (Effect(verb="unknown", target=tool.name, destructive=True),)
-    return tuple(
-        replace(effect, destructive=True) if takes_away(effect.verb) else effect for effect in effects
-    )
+    return tuple(replace(effect, destructive=True) if _takes_away(effect) else effect for effect in effects)
+
+
+def _takes_away(effect: Effect) -> bool:
+    """By its verb; prose where a verb belongs says nothing that can be relied on."""
+    return takes_away(effect.verb) or is_prose(str(effect.verb))
 
 
 def _copied(value: Any) -> Any:
