@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from condor.console import BUILT
 from condor.server import shapes
@@ -105,16 +106,19 @@ def create_app(
     # Each on its own: a router in a router is searched anew for every request.
     for module in _ROUTES:
         app.include_router(module.router, prefix="/api/v1")
+    pages = console_router(BUILT)
     # Where AG-UI clients look for it.
     app.include_router(agui.router, include_in_schema=False)
     app.include_router(health.router)
-    app.router.routes.extend(mounts.mount_routes(condor.mounts))
-    app.include_router(console_router(BUILT))
+    app.include_router(pages)
 
     @app.get("/openapi.json", include_in_schema=False)
     async def openapi(_: SignedIn) -> Response:
         return json_answer(app.openapi())
 
+    beside = [route for router in (agui.router, health.router, pages) for route in router.routes]
+    own = ["/api", "/openapi.json", *(route.path for route in beside if isinstance(route, Route))]
+    app.router.routes.extend(mounts.mount_routes(condor.mounts, own))
     app.add_middleware(Guard, site=edge.site, metrics=edge.metrics, mounts=tuple(condor.mounts))
     return app
 

@@ -320,33 +320,38 @@ def problem(code: str, detail: str, more: Mapping[str, Json] | None = None) -> R
 
 def problem_of(error: errors.CondorError) -> Response:
     """What a caller is told of an error of ours."""
+    return problem(*told_of(error))
+
+
+def told_of(error: errors.CondorError) -> tuple[str, str, Mapping[str, Json]]:
+    """What may be told of an error of ours, in whatever form: code, one sentence, and members beside it."""
     code = code_of(error)
     match error:
         case errors.UnknownId():
-            return problem(code, f"there is no such {error.kind}, or none that you may see")
+            return code, f"there is no such {error.kind}, or none that you may see", {}
         case errors.AlreadyDecided():
             decided: dict[str, Json] = {
                 "decision": error.decision,
                 "decidedBy": error.decided_by,
                 "decidedAt": error.decided_at,
             }
-            return problem(code, str(error), decided)
+            return code, str(error), decided
         case errors.StaleSuspension():
             follow = {"nextSuspendId": error.next_suspend_id} if error.next_suspend_id else {}
-            return problem(code, str(error), {"cause": error.cause, **follow})
+            return code, str(error), {"cause": error.cause, **follow}
         case errors.AnswerInvalid():
-            return problem(code, str(error), {"at": error.path} if error.path else {})
+            return code, str(error), {"at": error.path} if error.path else {}
         case errors.PlanRefused():
-            return problem(code, _without_values(str(error)), {"at": error.path})
+            return code, _without_values(str(error)), {"at": error.path}
         case errors.OurBug() | errors.ToolError():
-            return problem(code, PROBLEMS[code].cause)
+            return code, PROBLEMS[code].cause, {}
         case errors.RefusedInput():
-            return problem(code, _without_values(str(error)))
+            return code, _without_values(str(error)), {}
         case errors.AnswerRefused():
-            return problem(code, str(error))
+            return code, str(error), {}
         case _:
             # The environment's own words name files of the server.
-            return problem(code, PROBLEMS[code].cause)
+            return code, PROBLEMS[code].cause, {}
 
 
 #: What ``errors.show`` quotes: a literal that does not begin or end inside a word.

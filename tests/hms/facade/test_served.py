@@ -9,7 +9,8 @@ import re
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 import httpx
@@ -17,6 +18,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from condor.core.errors import CondorError, OurBug, StoreUnavailable
+from condor.ports.clock import SystemClock
+from condor.server.app import create_app
+from condor.server.console import PAGES
 from condor.server.routes.mounts import mount_routes
 from condor_hms.facade import READERS, RecordFacade
 from condor_hms.fhir.search_table import params_of
@@ -30,7 +35,9 @@ from tests.server.support import House, open_house
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from condor import Condor
     from condor.ports.mounts import MountAnswer
+    from condor.server.auth import AuthSettings
 
 pytestmark = pytest.mark.slow
 
@@ -143,8 +150,31 @@ async def test_a_fault_of_ours_is_told_in_its_form(hospital: House, monkeypatch:
     assert "SECRET" not in told.text
 
 
-@pytest.mark.parametrize("path", ["/api", "/metrics", "fhir", "/fhir/r4", "/", "", "/FHIR"])
-def test_a_pack_takes_no_address_of_the_server(path: str) -> None:
+@pytest.mark.parametrize(
+    ("fault", "status"), [(OurBug("SECRET-9"), 500), (StoreUnavailable("no /srv/SECRET-9"), 503)], ids=repr
+)
+async def test_the_environment_s_own_words_stay_inside(
+    hospital: House,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    fault: CondorError,
+    status: int,
+) -> None:
+    """As in the API: what names files of the server is logged and told in a word of a closed set."""
+
+    async def breaks(*_: object) -> MountAnswer:
+        raise fault
+
+    monkeypatch.setattr(RecordFacade, "answer", breaks)
+    doctor = await hospital.signed_in("dr-okafor")
+    told = await doctor.get(f"/fhir/{MELISSA}")
+    assert told.status_code == status
+    assert "SECRET" not in told.text
+    assert any(record.exc_info for record in caplog.records if record.name == "condor.server")
+
+
+@pytest.mark.parametrize("path", ["fhir", "/fhir/r4", "/", "", "/FHIR"])
+def test_a_pack_s_path_is_one_segment(path: str) -> None:
     """Nor one that another pack has."""
     mount = RecordFacade(None)  # type: ignore[arg-type]
     mount.path = path
@@ -153,6 +183,16 @@ def test_a_pack_takes_no_address_of_the_server(path: str) -> None:
     twice = RecordFacade(None)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no free path"):
         mount_routes([twice, twice])
+
+
+@pytest.mark.parametrize("path", sorted({f"/{page.split('/')[1]}" for page in PAGES} - {"/"} | {"/metrics"}))
+def test_a_pack_takes_no_address_of_the_server(path: str) -> None:
+    """Every page of the console is one, and whatever the server has routes for."""
+    mount = RecordFacade(None)  # type: ignore[arg-type]
+    mount.path = path
+    opened = SimpleNamespace(mounts=[mount], clock=SystemClock())
+    with pytest.raises(ValueError, match="no free path"):
+        create_app(cast("Condor", opened), cast("AuthSettings", None))
 
 
 async def test_software_that_nobody_here_wrote(hospital: House) -> None:

@@ -7,7 +7,6 @@ Decision: mounts are not in the OpenAPI. They have a description of their own (F
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 from typing import TYPE_CHECKING, Final
@@ -20,7 +19,7 @@ from starlette.routing import Route
 from condor.core.errors import CondorError
 from condor.ports.mounts import MountAnswer, MountRequest
 from condor.server.edge import edge_of
-from condor.server.problems import PROBLEMS, Refused, problem_of
+from condor.server.problems import PROBLEMS, Refused, told_of
 from condor.server.reading import read_bytes
 
 if TYPE_CHECKING:
@@ -33,23 +32,6 @@ if TYPE_CHECKING:
 #: What a program's token must be for.
 SCOPE: Final = "record:read"
 _PATH = re.compile(r"/[a-z][a-z0-9-]{0,30}")
-#: Addresses of the server itself.
-_TAKEN: Final = frozenset(
-    {
-        "/api",
-        "/agui",
-        "/assets",
-        "/ask",
-        "/audit",
-        "/healthz",
-        "/inbox",
-        "/metrics",
-        "/openapi.json",
-        "/policy",
-        "/readyz",
-        "/runs",
-    }
-)
 _FORM: Final = "application/x-www-form-urlencoded"
 _log = logging.getLogger("condor.server")
 
@@ -69,13 +51,16 @@ class _Rest(Convertor[str]):
 register_url_convertor("rest", _Rest())
 
 
-def mount_routes(mounts: Iterable[Mount]) -> list[Route]:
+def mount_routes(mounts: Iterable[Mount], own: Iterable[str] = ()) -> list[Route]:
     """The routes of what packs serve.
+
+    Args:
+        own: addresses of the server itself; what stands below their first segment is no pack's.
 
     Raises:
         ValueError: a path that is none, is the server's own, or is another mount's.
     """
-    taken = set(_TAKEN)
+    taken = {f"/{path.split('/')[1]}" for path in own}
     routes: list[Route] = []
     for mount in mounts:
         if not _PATH.fullmatch(mount.path) or mount.path in taken:
@@ -108,34 +93,39 @@ class _Mounted:
         await response(scope, receive, send)
 
     async def _answer(self, request: Request) -> MountAnswer:
-        edge = edge_of(request)
         try:
-            caller = await edge.gate.caller(request)
-            caller.need(SCOPE)
-            form = await _form(request)
+            return await self._answered(request)
         except Refused as refused:
             return self._mount.refusal(PROBLEMS[refused.code].status, str(refused))
-        scheme = "https" if edge.site.is_secure else "http"
-        try:
-            return await self._mount.answer(
-                MountRequest(
-                    method=request.method,
-                    path=request.path_params.get("rest", ""),
-                    query=request.url.query,
-                    form=form,
-                    headers={name.lower(): value for name, value in request.headers.items()},
-                    principal=caller.principal,
-                    # A Host header that is none of ours was refused before any route.
-                    base_url=f"{scheme}://{request.headers['host']}{self._mount.path}",
-                )
-            )
-        except asyncio.CancelledError:
-            raise
         except CondorError as fault:
-            return self._mount.refusal(problem_of(fault).status_code, str(fault))
+            code, said, _ = told_of(fault)
+            if PROBLEMS[code].status >= 500:
+                self._log(fault)
+            return self._mount.refusal(PROBLEMS[code].status, said)
         except Exception as fault:  # noqa: BLE001 - the last place where it can become an answer of this form
-            _log.error("an error of ours", exc_info=fault, extra={"facts": {"route": self.path}})
+            self._log(fault)
             return self._mount.refusal(500, PROBLEMS["bug"].cause)
+
+    def _log(self, fault: Exception) -> None:
+        _log.error("an error of ours", exc_info=fault, extra={"facts": {"route": self.path}})
+
+    async def _answered(self, request: Request) -> MountAnswer:
+        edge = edge_of(request)
+        caller = await edge.gate.caller(request)
+        caller.need(SCOPE)
+        scheme = "https" if edge.site.is_secure else "http"
+        return await self._mount.answer(
+            MountRequest(
+                method=request.method,
+                path=request.path_params.get("rest", ""),
+                query=request.url.query,
+                form=await _form(request),
+                headers={name.lower(): value for name, value in request.headers.items()},
+                principal=caller.principal,
+                # A Host header that is none of ours was refused before any route.
+                base_url=f"{scheme}://{request.headers['host']}{self._mount.path}",
+            )
+        )
 
 
 async def _form(request: Request) -> str:
