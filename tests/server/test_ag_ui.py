@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from condor.ports.encoding import decode
 from tests.server.support import chunks_of, problem_of, refund, step
 
 if TYPE_CHECKING:
@@ -192,3 +193,20 @@ async def test_context_is_quoted_text(house: House) -> None:
         card = (await cleo.get(f"/api/suspensions/{interrupt['id']}")).json()
         promotions.append(card["policy"]["promotions"])
     assert promotions == [["untrusted-plan"], []]
+
+
+async def test_no_context_is_lost_and_another_context_is_another_request(house: House) -> None:
+    """Texts of one name are all kept; a page that has changed under the same words is no misuse of a key."""
+    ann = await house.signed_in("ann")
+    names = ["a (2)", "a", "a", "a"]
+    context = [{"description": name, "value": f"text {number}"} for number, name in enumerate(names)]
+    told(await ann.post("/agui", json=post("find A-1", thread="t1", context=context)))
+    told(await ann.post("/agui", json=post("find A-1", thread="t1", context=context)))
+    (run,) = await house.condor.store.runs()
+    stored = await house.condor.store.load(run.run_id)
+    assert stored is not None
+    quoted = decode(stored.payloads["request"])["quoted"]
+    assert [one["text"] for one in quoted] == ["text 0", "text 1", "text 2", "text 3"]
+    assert len({one["source"] for one in quoted}) == 4
+    told(await ann.post("/agui", json=post("find A-1", thread="t1", context=context[:1])))
+    assert len(await house.condor.store.runs()) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from prometheus_client import (
@@ -79,16 +80,20 @@ class Metrics:
         """An answer was taken, or refused with a code."""
         self._answers.labels(result).inc()
 
-    def backlog(self, found: Backlog) -> None:
-        """How many workers are there, and how many runs wait for one; asked where runs are handed over."""
+    def backlog(self, found: Backlog | None) -> None:
+        """How many workers are there, and how many runs wait for one; asked where runs are handed over.
+
+        Args:
+            found: None where nobody can tell: an old number would be told as today's.
+        """
         if self._workers is None:
             self._workers = (
                 Gauge("condor_workers", "Workers that live.", registry=self._registry),
                 Gauge("condor_runs_waiting", "Runs that wait for a worker.", registry=self._registry),
             )
         living, waiting = self._workers
-        living.set(found.workers)
-        waiting.set(found.waiting)
+        living.set(found.workers if found is not None else math.nan)
+        waiting.set(found.waiting if found is not None else math.nan)
 
     def text(self, passed_over: Mapping[str, int] | None = None) -> bytes:
         """All of it, as Prometheus reads it.

@@ -7,6 +7,7 @@ so that what is planned beside it asks.
 
 from __future__ import annotations
 
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
@@ -79,10 +80,11 @@ async def _begun(here: Edge, caller: Caller, body: AgUiBody) -> tuple[str, int]:
         raise _Unfit("run_not_suspended", "the thread waits for nothing")
     if waits:
         raise _Unfit("interrupted", "the thread waits for an answer: post `resume` with every open interrupt")
-    text, key = _asked(body)
+    quoted = _quoted(body)
+    text, key = _asked(body, quoted)
     try:
         run = await here.condor.start(
-            text, principal=caller.principal, session_id=body.thread_id, key=key, quoted=_quoted(body)
+            text, principal=caller.principal, session_id=body.thread_id, key=key, quoted=quoted
         )
     except CondorError as refusal:
         raise _Unfit(code_of(refusal), str(refusal)) from None
@@ -91,12 +93,17 @@ async def _begun(here: Edge, caller: Caller, body: AgUiBody) -> tuple[str, int]:
     return run.id, 0
 
 
-def _asked(body: AgUiBody) -> tuple[str, str | None]:
+def _asked(body: AgUiBody, quoted: Mapping[str, str]) -> tuple[str, str | None]:
+    """The last thing that was said, and the key under which it is one request however often it is sent.
+
+    A client's context changes with its page: the same words beside another one are another request.
+    """
     last = next((message for message in reversed(body.messages) if message.role == "user"), None)
     text = _words(last.content) if last is not None else ""
     if last is None or not text.strip():
         raise _Unfit("invalid_input", "no user message with text: nothing is asked")
-    return text, f"agui:{short_token([body.thread_id, last.id, text])}" if last.id else None
+    named = [body.thread_id, last.id, text, *([dict(quoted)] if quoted else [])]
+    return text, f"agui:{short_token(named)}" if last.id else None
 
 
 def _quoted(body: AgUiBody) -> dict[str, str]:
@@ -105,7 +112,10 @@ def _quoted(body: AgUiBody) -> dict[str, str]:
     for number, one in enumerate(body.context, 1):
         if one.value.strip():
             name = one.description.strip() or f"context {number}"
-            quoted[name if name not in quoted else f"{name} ({number})"] = one.value
+            again = (f"{name} ({copy})" for copy in count(2))
+            quoted[name if name not in quoted else next(free for free in again if free not in quoted)] = (
+                one.value
+            )
     return quoted
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Response
 
+from condor.core.errors import StoreUnavailable
 from condor.server.answers import json_answer
 from condor.server.edge import Here
 from condor.server.metrics import Metrics
@@ -46,7 +47,11 @@ async def readyz(here: Here) -> Response:
 async def metrics(here: Here) -> Response:
     """Counts of requests, streams, runs and answers; of workers, where runs are handed over."""
     if here.condor.hands_over:
-        here.metrics.backlog(await here.condor.store.backlog())
+        try:
+            here.metrics.backlog(await here.condor.store.backlog())
+        except StoreUnavailable:
+            # The other numbers are wanted just then.
+            here.metrics.backlog(None)
     return Response(here.metrics.text(here.condor.counts), media_type=Metrics.content_type)
 
 
