@@ -297,10 +297,6 @@ class Endpoint:
 
         if refused := refusal_of(fault):
             return refused
-        from condor.models.transport import refusal_of
-
-        if refused := refusal_of(fault):
-            return refused
         if _timed_out(fault):
             return f"gave no answer within {self.settings.model_timeout_s:g} s"
         if isinstance(fault, ModelHTTPError):

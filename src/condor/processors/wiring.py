@@ -89,14 +89,11 @@ def check_setting(given: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         RefusedInput: a server with it would not start.
     """
-    configuration = configurations_of(given)
-    build_input_processors(given)
-    build_output_processors(given)
+    every = read_configuration(given)
+    _inputs(every)
+    _outputs(every)
     # Short: what has its default is left out, so that a later Condor's better default counts.
-    said = {
-        name: read.model_dump(mode="json", exclude_defaults=True)
-        for name, read in read_configuration(given).items()
-    }
+    said = {name: read.model_dump(mode="json", exclude_defaults=True) for name, read in every.items()}
     value = json.dumps(said, ensure_ascii=True, sort_keys=True)
     return {
         "setting": SETTING,
@@ -105,7 +102,7 @@ def check_setting(given: Mapping[str, Any]) -> dict[str, Any]:
         "line": f"export {SETTING}={shlex.quote(value)}",
         "input": [name for name in INPUT_ORDER if name in said],
         "output": [name for name in OUTPUT_ORDER if name in said],
-        "configuration": configuration,
+        "configuration": {name: read.model_dump(mode="json") for name, read in every.items()},
     }
 
 
@@ -175,7 +172,10 @@ def build_input_processors(given: str | Mapping[str, Any] = "") -> InputChain:
     Raises:
         RefusedInput: the configuration does not fit, or a library is not installed.
     """
-    read = read_configuration(given)
+    return _inputs(read_configuration(given))
+
+
+def _inputs(read: Mapping[str, Any]) -> InputChain:
     make: dict[str, Callable[[Any], InputProcessor]] = {
         "unicode-normalizer": UnicodeNormalizer,
         "language-detector": LanguageDetector,
@@ -198,7 +198,10 @@ def build_output_processors(
     Raises:
         RefusedInput: the configuration does not fit, or a library is not installed.
     """
-    read = read_configuration(given)
+    return _outputs(read_configuration(given), instructions)
+
+
+def _outputs(read: Mapping[str, Any], instructions: Sequence[str] = ()) -> Callable[[], OutputChain | None]:
     names = [name for name in OUTPUT_ORDER if name in read]
 
     def scrubber(values: configured.SystemPromptScrubberConfiguration) -> OutputProcessor:
