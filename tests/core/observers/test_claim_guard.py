@@ -273,6 +273,21 @@ def test_what_is_quoted_is_told_and_nothing_beside_it(text: str, answered: bool)
     assert _answered(text, evidence_of([entry])) == ({"s"} if answered else set())
 
 
+@pytest.mark.parametrize(
+    ("text", "answered"),
+    [
+        ("The last order, stopped on request, was for the lab.", False),
+        ("The last order, stopped on request, was declined.", False),
+        ("All is well, stopped the order and told the ward, was easy.", True),
+        ("I went on, stopped the order, is what I did.", True),
+    ],
+)
+def test_an_act_between_commas_describes_a_thing_within_its_own_statement(text: str, answered: bool) -> None:
+    """A comma of a later statement, or "I" before it, makes no aside of a claim."""
+    entry = {"id": "s", "tool": "order.cancel", "op": "cancel", "noun": "the order", "status": "denied"}
+    assert ("s" in _answered(text, evidence_of([entry]))) is answered
+
+
 def test_what_a_notice_says() -> None:
     """A correction quotes the claim and gives the evidence; an unplanned one says that no step did it."""
     [correction] = guard_claims("I sent it.", evidence_of(_SENT_TWICE[:1]))

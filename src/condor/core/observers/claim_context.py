@@ -90,10 +90,13 @@ def names_its_source(words: Sequence[str]) -> bool:
 
 
 def describes(words: Sequence[str], clause: Clause, hit: Hit) -> bool:
-    """Whether an act between commas describes the thing before it: "the last value, ordered in May, was"."""
+    """Whether an act between commas describes the thing before it: "the last value, ordered in May, was".
+
+    The second comma stands in its statement or ends it.
+    """
     if hit.start == 0 or words[hit.start - 1] != ",":
         return False
-    for at in range(hit.end, len(words) - 1):
+    for at in range(hit.end, min(clause.end + 1, len(words) - 1)):
         if words[at] == ",":
             return words[at + 1] in grammar.BE or words[at + 1] in grammar.HAVE
     return False

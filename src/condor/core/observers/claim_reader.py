@@ -95,7 +95,8 @@ class Reader:
         if self._by_somebody_else():
             self.by_others = True
             return None
-        if self._hit.participle and describes(self._words, self._clause, self._hit):
+        aside = self._hit.participle and not self.first_person
+        if aside and describes(self._words, self._clause, self._hit):
             return None
         return self._participle() if self._hit.participle else self._phrase()
 
