@@ -218,12 +218,8 @@ def _chain(words: Sequence[str]) -> Iterator[str]:
             continue
         if word in _STOPS or word in ("of", "for"):
             return
-        is_next = not at or back in _LINKS or back in grammar.DETERMINERS or back in grammar.ADVERBS
-        if (
-            (is_next or back in ("of", "for"))
-            and is_substance(word)
-            and _stands_alone(words[at + 1 : at + 2])
-        ):
+        is_next = any(back in words_before for words_before in _BEFORE_NEXT)
+        if is_next and is_substance(word) and _stands_alone(words[at + 1 : at + 2]):
             yield word
 
 
@@ -232,6 +228,7 @@ def _stands_alone(ahead: Sequence[str]) -> bool:
     return not ahead or not ahead[0].isalpha() or any(ahead[0] in words for words in _NO_NOUNS)
 
 
+#: Before the first thing of a list (nothing at all), or its next one.
 _BEFORE_NEXT = (_LINKS, grammar.DETERMINERS, grammar.ADVERBS, frozenset(("", "of", "for")))
 _NO_NOUNS = (
     grammar.BE,
