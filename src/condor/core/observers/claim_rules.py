@@ -29,7 +29,8 @@ class ClaimRule:
     ops: frozenset[str] = frozenset()
     #: It tells how things stand, not an act: anybody may be its subject, and it must name a thing of the run.
     stands: bool = False
-    #: Its passive is also how a record is read out ("is recorded"), so alone it claims nothing of this run.
+    #: Its effect is an entry in a record. Verbs of such rules may tell of each other's effects ("ordered" and
+    #: "updated"), and a list that a read shows may bear that the entry was once begun.
     in_records: bool = False
     #: A sentence that is a true claim where such a step succeeded, and a false one where it did not.
     claim: str
