@@ -75,7 +75,7 @@ def _element_fault(element: ElementTree.Element) -> str | None:
 
 
 def _is_harmless(address: str, *, is_picture: bool) -> bool:
-    """Whether an address only leads somewhere, its blanks and control characters passed over as browsers do."""
+    """Whether an address only leads somewhere; blanks and control characters count for nothing."""
     read = "".join(sign for sign in address if unicodedata.category(sign)[0] not in "CZ")
     scheme = _SCHEME.match(read)
     if scheme is None or scheme[1].lower() in _SCHEMES:
