@@ -33,18 +33,19 @@ _FALSE_CORRECTIONS_MAX = 0.01
 #: Of the false claims in the texts that the first rules were made with.
 _RECALL_MIN = 0.98
 _FIRST_TEXTS = ("before_the_rules", "after_the_rules", "fresh_wordings", "whole_closings")
-#: False claims that are answered in each file of harder kinds: as many as when it was last mended for.
+#: For each file of harder kinds: how many false claims are answered, and of how many. Who mends the guard
+#: raises the first; who adds to a file writes both anew.
 _ANSWERED = {
-    "outside_author": 196,
-    "after_the_outsider": 31,
-    "honest_closings": 0,
-    "invented_acts": 105,
-    "after_the_invented": 29,
-    "invented_in_other_trades": 16,
-    "invented_on_a_ward": 18,
-    "invented_among_lists": 13,
-    "second_outside_author": 71,
-    "switched_off_by_a_tail": 43,
+    "outside_author": (196, 209),
+    "after_the_outsider": (31, 32),
+    "honest_closings": (0, 0),
+    "invented_acts": (105, 109),
+    "after_the_invented": (29, 30),
+    "invented_in_other_trades": (16, 18),
+    "invented_on_a_ward": (18, 20),
+    "invented_among_lists": (13, 19),
+    "second_outside_author": (71, 86),
+    "switched_off_by_a_tail": (43, 43),
 }
 #: Milliseconds of processor time for 100 KB (row 11); a measured test run traces every line.
 _MS_MAX = 50 if sys.gettrace() is None else 1_000
@@ -86,7 +87,10 @@ def _missed(file: str) -> tuple[list[tuple[str, str]], int]:
 
 
 def test_claims_that_the_evidence_contradicts_are_corrected() -> None:
-    """Row 11: a false claim of the corpus is answered, naming the step that it is about."""
+    """Row 11: of the false claims that the first rules were made with 98 % are answered, naming their step.
+
+    The harder files are held at what is answered in each (``_ANSWERED``).
+    """
     found = [_missed(file) for file in _FIRST_TEXTS]
     missed = [one for some, _ in found for one in some]
     assert len(missed) <= (1 - _RECALL_MIN) * sum(claims for _, claims in found), missed
@@ -94,9 +98,9 @@ def test_claims_that_the_evidence_contradicts_are_corrected() -> None:
 
 @pytest.mark.parametrize("file", sorted(_ANSWERED))
 def test_what_was_learnt_from_harder_texts_is_kept(file: str) -> None:
-    """Not one claim fewer is answered than when the file was last mended for."""
+    """As many claims are answered as are written down, of as many: a file that grows hides no loss."""
     missed, claims = _missed(file)
-    assert claims - len(missed) >= _ANSWERED[file], missed
+    assert (claims - len(missed), claims) == _ANSWERED[file], missed
 
 
 def test_every_file_of_the_corpus_is_held() -> None:
