@@ -12,6 +12,7 @@ from condor import PolicyClass, ToolContext, ToolDescriptor, ToolError, tool
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of
 from condor_hms.catalogue.specs import record_arg, since_arg
 from condor_hms.catalogue.words import concept_text, joined, moment_text, plural
+from condor_hms.fhir.own_systems import IDEMPOTENCY_SYSTEM
 from condor_hms.fhir.references import is_local
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ async def _versions(hospital: Hospital, target: str) -> list[dict[str, Any]]:
                 (
                     str(tag.get("code"))
                     for tag in (row.get("meta") or {}).get("tag") or []
-                    if tag.get("system") == "urn:condor:idem"
+                    if tag.get("system") == IDEMPOTENCY_SYSTEM
                 ),
                 "",
             ),

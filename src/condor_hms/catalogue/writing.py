@@ -19,14 +19,15 @@ from condor import Principal, RecordMoved, ToolContext, ToolError
 from condor_hms.catalogue.hospital import Hospital, reading, reference_of, version_of
 from condor_hms.catalogue.words import order_text
 from condor_hms.fhir.errors import FhirError, Unavailable, ValidationRefused, VersionConflict
+from condor_hms.fhir.own_systems import CONDOR, IDEMPOTENCY_SYSTEM, PRINCIPAL_SYSTEM
+from condor_hms.fhir.references import is_local
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from condor_hms.fhir.port import Resource, TransactionResult
+    from condor_hms.fhir.port import FhirStore, Resource, TransactionResult
 
 __all__ = [
-    "IDEMPOTENCY_SYSTEM",
     "Activity",
     "Edit",
     "Written",
@@ -37,6 +38,7 @@ __all__ = [
     "moved",
     "own_version",
     "person",
+    "printed_person",
     "record_time",
     "state_change",
     "versions_of",
@@ -44,13 +46,10 @@ __all__ = [
     "write",
 ]
 
-#: System of the identifier and the tag that carry a call's key.
-IDEMPOTENCY_SYSTEM = "urn:condor:idem"
 #: Namespace of the full URLs inside a Bundle: made from the key, so that a repetition is the same Bundle.
 _NAMESPACE = uuid.UUID("5b0f7c1e-6a0e-4d7a-9d38-3c9a2b1f4e60")
 #: What a key may be made of: it stands in a search, where a comma would mean "or" and a bar would divide it.
 _KEY = re.compile(r"[A-Za-z0-9:._/-]{1,200}")
-_FHIR_ID = re.compile(r"[A-Za-z0-9\-.]{1,64}")
 _PARTICIPANTS = "http://terminology.hl7.org/CodeSystem/provenance-participant-type"
 #: FHIR v3-DataOperation: what was done to the targets; a removal is a DELETE although the resource stays.
 Activity = Literal["CREATE", "UPDATE", "DELETE"]
@@ -253,14 +252,20 @@ def identified(resource: Resource, key: str) -> bool:
 
 async def person(hospital: Hospital, who: Principal) -> dict[str, Any]:
     """A principal as a Reference with the printed name: their Practitioner, else their login."""
-    reference = f"Practitioner/{who.id}"
-    if _FHIR_ID.fullmatch(who.id):
-        with reading():
-            known = (await hospital.fhir.versions([reference]))[reference] is not None
-            if known:
-                practitioner = await hospital.fhir.read(reference)
-                return {"reference": reference, "display": _printed_name(practitioner) or who.name}
-    return {"display": who.name, "identifier": {"system": "urn:condor:principal", "value": who.id}}
+    with reading():
+        return await printed_person(hospital.fhir, who.id, who.name)
+
+
+async def printed_person(fhir: FhirStore, principal_id: str, name: str) -> dict[str, Any]:
+    """As ``person``, of a record alone.
+
+    Raises:
+        FhirError: the record does not answer.
+    """
+    reference = f"Practitioner/{principal_id}"
+    if is_local(reference) and (await fhir.versions([reference]))[reference] is not None:
+        return {"reference": reference, "display": _printed_name(await fhir.read(reference)) or name}
+    return {"display": name, "identifier": {"system": PRINCIPAL_SYSTEM, "value": principal_id}}
 
 
 def record_time(hospital: Hospital, ctx: ToolContext) -> str:
@@ -314,10 +319,6 @@ async def _provenance(
     agents = [_agent("author", await person(hospital, ctx.principal))]
     if ctx.approved_by is not None and ctx.approved_by.id != ctx.principal.id:
         agents.append(_agent("verifier", await person(hospital, ctx.approved_by)))
-    condor = {
-        "display": "Condor agent run-time",
-        "identifier": {"system": "urn:condor:agent", "value": "condor"},
-    }
     resource: dict[str, Any] = {
         "resourceType": "Provenance",
         "meta": {"tag": [{"system": IDEMPOTENCY_SYSTEM, "code": ctx.idempotency_key}]},
@@ -326,7 +327,7 @@ async def _provenance(
         "activity": {
             "coding": [{"system": "http://terminology.hl7.org/CodeSystem/v3-DataOperation", "code": activity}]
         },
-        "agent": [*agents, _agent("assembler", condor)],
+        "agent": [*agents, _agent("assembler", CONDOR)],
     }
     if reason:
         resource["reason"] = [{"text": reason}]

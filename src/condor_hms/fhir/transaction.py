@@ -17,6 +17,7 @@ from condor_hms.fhir.errors import (
     ValidationRefused,
     VersionConflict,
 )
+from condor_hms.fhir.own_systems import IDEMPOTENCY_SYSTEM
 from condor_hms.fhir.port import EntryOutcome, TransactionResult
 from condor_hms.fhir.references import iter_references, rewrite_references, versionless
 from condor_hms.fhir.search_values import patients_of
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from condor_hms.fhir.tables import StoredRow, Tables
 
 __all__ = ["apply_entries", "stamped"]
-
-_KEY_SYSTEM = "urn:condor:idem"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +127,7 @@ def _taken_keys(
     for path, param, key in _keys(resource):
         taken = (param, key) in seen
         seen.add((param, key))
-        if taken or any(pk != own for pk in tables.holders(param, key, _KEY_SYSTEM)):
+        if taken or any(pk != own for pk in tables.holders(param, key, IDEMPOTENCY_SYSTEM)):
             yield Issue(
                 path=path,
                 rule="idempotency-key",
@@ -142,11 +141,11 @@ def _keys(resource: Resource) -> Iterator[tuple[str, str, str]]:
     """(path, indexed parameter, key); a Provenance, which has no identifier, is found by its tag."""
     resource_type = resource["resourceType"]
     for number, identifier in enumerate(resource.get("identifier") or []):
-        if identifier.get("system") == _KEY_SYSTEM and identifier.get("value"):
+        if identifier.get("system") == IDEMPOTENCY_SYSTEM and identifier.get("value"):
             yield f"{resource_type}.identifier[{number}]", f"{resource_type}.identifier", identifier["value"]
     if resource_type == "Provenance":
         for number, tag in enumerate((resource.get("meta") or {}).get("tag") or []):
-            if tag.get("system") == _KEY_SYSTEM and tag.get("code"):
+            if tag.get("system") == IDEMPOTENCY_SYSTEM and tag.get("code"):
                 yield f"Provenance.meta.tag[{number}]", "Provenance._tag", tag["code"]
 
 

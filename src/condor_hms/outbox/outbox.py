@@ -12,6 +12,7 @@ import datetime
 from typing import TYPE_CHECKING, Any
 
 from condor_hms.fhir.errors import FhirError, VersionConflict
+from condor_hms.fhir.own_systems import IDEMPOTENCY_SYSTEM, agent
 from condor_hms.outbox.channel import DeliveryRefused, Message, NotDelivered, Receipt
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ CHANNEL_SYSTEM = "urn:condor:channel"
 #: Identifier systems of a Communication: where it goes, and the carrier's receipt.
 ADDRESS_SYSTEM = "urn:condor:address"
 RECEIPT_SYSTEM = "urn:condor:receipt"
-_KEY_SYSTEM = "urn:condor:idem"
 _WAITING = ("preparation", "in-progress")
 
 
@@ -76,7 +76,7 @@ class Outbox:
         rows = await self._fhir.search("Communication", {"status": ",".join(_WAITING)})
         done = 0
         for row in rows:
-            if not _identified(row, _KEY_SYSTEM):
+            if not _identified(row, IDEMPOTENCY_SYSTEM):
                 continue
             try:
                 after = await self.deliver(f"Communication/{row['id']}")
@@ -111,10 +111,6 @@ class Outbox:
         return await self._fhir.read(reference)
 
     def _provenance(self, reference: str, status: str) -> dict[str, Any]:
-        condor = {
-            "display": "Condor outbox",
-            "identifier": {"system": "urn:condor:agent", "value": "condor"},
-        }
         resource = {
             "resourceType": "Provenance",
             "target": [{"reference": reference}],
@@ -125,7 +121,7 @@ class Outbox:
                 ]
             },
             "reason": [{"text": f"delivery: {status}"}],
-            "agent": [{"who": condor}],
+            "agent": [{"who": agent("Condor outbox")}],
         }
         return {"resource": resource, "request": {"method": "POST", "url": "Provenance"}}
 
@@ -133,7 +129,7 @@ class Outbox:
 def _message(row: Resource) -> Message:
     payloads: list[dict[str, Any]] = row.get("payload") or [{}]
     return Message(
-        key=_identified(row, _KEY_SYSTEM) or f"Communication/{row['id']}",
+        key=_identified(row, IDEMPOTENCY_SYSTEM) or f"Communication/{row['id']}",
         channel=_coded(row, CHANNEL_SYSTEM),
         address=_identified(row, ADDRESS_SYSTEM),
         text=str(payloads[0].get("contentString") or ""),

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import re
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
-__all__ = ["CONDOR", "PRINCIPAL_SYSTEM", "derived_id", "references_in"]
+__all__ = ["derived_id", "references_in"]
 
 _NAMESPACE = uuid.UUID("9d5b1c52-6f0e-4d0a-8a44-1d0b0f5a7c11")
-PRINCIPAL_SYSTEM = "urn:condor:principal"
-#: The run-time as a Reference: what parked, asked and wrote.
-CONDOR: Mapping[str, Any] = {
-    "identifier": {"system": "urn:condor:agent", "value": "condor"},
-    "display": "Condor agent run-time",
-}
 _REFERENCE = re.compile(r"[A-Z][A-Za-z]{2,63}/[A-Za-z0-9\-.]{1,64}")
 
 

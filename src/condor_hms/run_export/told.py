@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from condor_hms.run_export.names import CONDOR, PRINCIPAL_SYSTEM, references_in
+from condor_hms.fhir.own_systems import CONDOR, PRINCIPAL_SYSTEM
+from condor_hms.run_export.names import references_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

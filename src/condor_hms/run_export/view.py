@@ -16,10 +16,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from condor import CondorError
+from condor_hms.catalogue.hospital import reference_of, version_of
+from condor_hms.catalogue.writing import has_own_tag, printed_person
 from condor_hms.fhir.errors import FhirError, NotFound
+from condor_hms.fhir.own_systems import IDEMPOTENCY_SYSTEM
 from condor_hms.fhir.references import is_local
+from condor_hms.fhir.search_values import patients_of
 from condor_hms.run_export.events import audit_event
-from condor_hms.run_export.names import PRINCIPAL_SYSTEM, derived_id
+from condor_hms.run_export.names import derived_id
 from condor_hms.run_export.tasks import approval_task
 from condor_hms.run_export.told import SYSTEM, Call, People, Version, Wrote
 
@@ -30,8 +34,6 @@ if TYPE_CHECKING:
     from condor_hms.fhir.port import FhirStore, Resource
 
 __all__ = ["FhirRunView"]
-
-_IDEMPOTENCY_SYSTEM = "urn:condor:idem"
 
 
 class FhirRunView:
@@ -96,7 +98,7 @@ class FhirRunView:
 
     async def _wrote(self, step: Mapping[str, Any], key: str) -> Wrote:
         """What the call with this key wrote: its Provenance, and each target in the version with its tag."""
-        proofs = await self._fhir.search("Provenance", {"_tag": f"{_IDEMPOTENCY_SYSTEM}|{key}"})
+        proofs = await self._fhir.search("Provenance", {"_tag": f"{IDEMPOTENCY_SYSTEM}|{key}"})
         proof = proofs[0] if proofs else None
         if proof is not None:
             targets = [str(target.get("reference")) for target in proof.get("target") or []]
@@ -119,13 +121,13 @@ class FhirRunView:
             versions = await self._fhir.history(reference)
         except NotFound:
             return None
-        place = next((place for place, row in enumerate(versions) if _is_of(row, key)), None)
+        place = next((place for place, row in enumerate(versions) if has_own_tag(row, key)), None)
         if place is None:
             return None
         after, before = versions[place], next(iter(versions[place + 1 :]), None)
         details = [] if before is None else _digests("before", before)
         details += _digests("after", after)
-        named = f"{reference}/_history/{_version_of(after)}"
+        named = f"{reference}/_history/{version_of(after)}"
         return Version(reference=named, details=tuple(details)), _patient_of(after)
 
     async def _people(self, run: RunRecord) -> People:
@@ -139,63 +141,30 @@ class FhirRunView:
             if row.get("actor"):
                 names.setdefault(str(row["actor"]), str(row["actor"]))
         names.pop(SYSTEM, None)
-        found = await asyncio.gather(*(self._person(who, name) for who, name in names.items()))
+        found = await asyncio.gather(*(printed_person(self._fhir, who, name) for who, name in names.items()))
         return People(known=dict(zip(names, found, strict=True)), roles=run.roles)
-
-    async def _person(self, principal_id: str, name: str) -> dict[str, Any]:
-        reference = f"Practitioner/{principal_id}"
-        if is_local(reference):
-            try:
-                practitioner = await self._fhir.read(reference)
-            except NotFound:
-                pass
-            else:
-                return {"reference": reference, "display": _printed(practitioner) or name}
-        return {"identifier": {"system": PRINCIPAL_SYSTEM, "value": principal_id}, "display": name}
-
-
-def _is_of(resource: Resource, key: str) -> bool:
-    tags = (resource.get("meta") or {}).get("tag") or []
-    return any(tag.get("system") == _IDEMPOTENCY_SYSTEM and tag.get("code") == key for tag in tags)
-
-
-def _reference(resource: Resource) -> str:
-    return f"{resource['resourceType']}/{resource['id']}"
-
-
-def _version_of(resource: Resource) -> str:
-    return str((resource.get("meta") or {}).get("versionId", ""))
 
 
 def _digests(name: str, resource: Resource) -> list[tuple[str, str]]:
     """Version and SHA-256 of a resource (sorted compact JSON): it can be told again, and not read."""
     canonical = json.dumps(resource, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
     return [
-        (f"{name}_version", _version_of(resource)),
+        (f"{name}_version", version_of(resource)),
         (f"{name}_sha256", hashlib.sha256(canonical).hexdigest()),
     ]
 
 
 def _patient_of(resource: Resource) -> str:
+    """Whose it is; of several the first by reference, empty where it is nobody's."""
     if resource["resourceType"] == "Patient":
-        return _reference(resource)
-    for element in ("subject", "patient", "for", "beneficiary"):
-        reference = (resource.get(element) or {}).get("reference")
-        if isinstance(reference, str) and reference.startswith("Patient/"):
-            return reference
-    return ""
-
-
-def _printed(practitioner: Resource) -> str:
-    name: dict[str, Any] = next(iter(practitioner.get("name") or ()), {})
-    parts = [*(name.get("prefix") or []), *(name.get("given") or []), name.get("family") or ""]
-    return " ".join(part for part in parts if part) or str(name.get("text") or "")
+        return reference_of(resource)
+    return min(patients_of(resource), default="")
 
 
 def _full_url(resource: Resource) -> str:
     if resource["resourceType"] == "Provenance":
         # It is of the record, whose address is not known here; its id may be no UUID.
-        return f"urn:uuid:{derived_id('record', _reference(resource))}"
+        return f"urn:uuid:{derived_id('record', reference_of(resource))}"
     return f"urn:uuid:{resource['id']}"
 
 
