@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from condor.core.errors import RequestNotUnderstood
 from condor.core.recovery import CircuitBreakerLedger
+from condor.runtime.driving import Driving
 from tests.pump.desk import ANN, call, open_desk, read_tool
 
 if TYPE_CHECKING:
@@ -96,3 +98,40 @@ async def test_a_good_plan_is_left_alone(tmp_path: Path, ledger: Ledger) -> None
     end, events = await planned(tmp_path, ledger, planner)
     assert (end["status"], planner.asked) == ("succeeded", [])
     assert "repaired" not in next(event for event in events if event["kind"] == "plan.ready")
+
+
+async def test_a_process_that_leaves_asks_no_second_time(
+    tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run is left as it is; whoever takes it up asks anew."""
+    asked = asyncio.Event()
+
+    async def nobody_takes_it(_driving: Driving, _segment: object) -> None:
+        """A file has one owner; where workers are, it is handed over."""
+
+    monkeypatch.setattr(Driving, "_hand_back", nobody_takes_it)
+
+    class Slow:
+        times = 0
+
+        async def plan(self, request: PlanningRequest) -> object:
+            self.times += 1
+            asked.set()
+            if self.times == 1:
+                await asyncio.Event().wait()
+            return GOOD
+
+    first, second = Slow(), Slow()
+    second.times = 1
+    async with open_desk(tmp_path / "home", read_tool(ledger), planner=first, check=False) as desk:
+        run = await desk.condor.start("read the book", principal=ANN)
+        async with asyncio.timeout(10):
+            await asked.wait()
+            driving = desk.condor._running()._driving
+            driving.live[run.id].segment.leave()
+            while run.id in driving.live:  # noqa: ASYNC110 - nobody is told that it is left
+                await asyncio.sleep(0.01)
+        assert (first.times, [event["kind"] for event in await desk.events(run.id)][1:]) == (1, [])
+    async with open_desk(tmp_path / "home", read_tool(ledger), planner=second, seed=1) as desk:
+        end = await desk.rest(run.id)
+        assert (end["status"], second.times) == ("succeeded", 2)

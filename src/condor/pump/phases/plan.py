@@ -23,7 +23,7 @@ from condor.pump.breaker import open_breaker, pay
 from condor.pump.phases.close import end_without_plan
 from condor.pump.phases.dispatch import dispatch
 from condor.pump.phases.result import Next, PhaseResult, Stopped
-from condor.pump.segment import LookAgain
+from condor.pump.segment import LookAgain, RunLost
 from condor.pump.staging import Staging
 from condor.pump.time_left import left_s
 
@@ -73,7 +73,13 @@ def stage_plan(
 
 
 async def plan(segment: Segment) -> PhaseResult:
-    """Ask the planner; a run whose request is not understood fails with what the planner can do."""
+    """Ask the planner; a run whose request is not understood fails with what the planner can do.
+
+    Raises:
+        RunLost: the run is left to another segment, which asks anew.
+    """
+    if segment.leaving:
+        raise RunLost
     if segment.state.halt is not None:
         return Stopped()
     try:
