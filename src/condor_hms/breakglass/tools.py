@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from condor import PolicyClass, ToolContext, ToolDescriptor, ToolError, tool
 from condor_hms.breakglass.notes import FINDINGS, REVIEW, access_event, review_task, reviewed
+from condor_hms.catalogue import with_cards
 from condor_hms.catalogue.everything import whole_record, whole_record_sentence
 from condor_hms.catalogue.hospital import reading, reference_of, require, require_patient
 from condor_hms.catalogue.identity import identity
 from condor_hms.catalogue.record_write import Call, Composed, record_write
 from condor_hms.catalogue.specs import code_arg, patient_arg, record_arg, text_arg
-from condor_hms.catalogue.subjects import with_subjects
 from condor_hms.catalogue.words import moment_text, plural
 from condor_hms.catalogue.writing import Edit, clock_time, person, witness_url, write
 
@@ -40,8 +40,7 @@ _TOLD_MAX = 20
 
 def break_glass_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     """``patient.breakglass``, ``breakglass.list`` and ``breakglass.close`` over an open record."""
-    made = (_read_tool(hospital), _list_tool(hospital), _close_tool(hospital))
-    return tuple(with_subjects(hospital, tool) for tool in made)
+    return with_cards(hospital, (_read_tool(hospital), _list_tool(hospital), _close_tool(hospital)))
 
 
 def _read_tool(hospital: Hospital) -> ToolDescriptor:

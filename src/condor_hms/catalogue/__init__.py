@@ -44,9 +44,11 @@ from condor_hms.catalogue.visits import visit_tools
 from condor_hms.catalogue.vitals import vital_tools
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from condor import ToolDescriptor
 
-__all__ = ["Hospital", "hospital_tools"]
+__all__ = ["Hospital", "hospital_tools", "with_cards"]
 
 _AREAS = (
     patient_tools,
@@ -89,6 +91,9 @@ _AREAS = (
 
 def hospital_tools(hospital: Hospital) -> tuple[ToolDescriptor, ...]:
     """Every tool of the catalogue, over an open record."""
-    return tuple(
-        with_bound_cards(with_subjects(hospital, tool)) for area in _AREAS for tool in area(hospital)
-    )
+    return with_cards(hospital, (tool for area in _AREAS for tool in area(hospital)))
+
+
+def with_cards(hospital: Hospital, tools: Iterable[ToolDescriptor]) -> tuple[ToolDescriptor, ...]:
+    """The tools as every tool of this pack is opened: its cards say whom they are about, and are bound."""
+    return tuple(with_bound_cards(with_subjects(hospital, tool)) for tool in tools)
