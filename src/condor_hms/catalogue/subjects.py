@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from condor import CardEvidence, ToolContext, ToolDescriptor, ToolError
+from condor_hms.alerts import Alert
 from condor_hms.catalogue.evidence import alert_rows, medication_record
 from condor_hms.catalogue.hospital import Hospital, require, require_patient
 from condor_hms.catalogue.identity import identity
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
 
 __all__ = ["with_subjects"]
 
+_NOT_CHECKED = Alert(
+    rule_id="own-not-checked",
+    severity="warning",
+    summary="Allergies and interactions could not be checked: the record cannot be read",
+    action="Check them before it goes on",
+    source="the patient's own record",
+)
 #: Elements of FHIR R4 resources that name the patient, where the type has one.
 _ELEMENTS = ("subject", "patient", "for", "beneficiary")
 
@@ -54,8 +62,8 @@ async def _alerts(
         record = await medication_record(hospital, patient)
         orders = await current_orders(hospital, patient)
     except ToolError:
-        # The card of the call itself is not shown without them; a question is.
-        return alert_rows((), who)
+        # The card of the call itself is not shown without them; a question is, and says so.
+        return alert_rows((_NOT_CHECKED,), who)
     return alert_rows(alerts_for(hospital, record, {"medication": medication}), who, orders)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from condor import CardEvidence
 from condor_hms.breakglass import break_glass_tools
+from condor_hms.fhir.errors import Unavailable
 from tests.acceptance.test_requests import open_ward
 from tests.hms.catalogue.desk import KRISTIN, NICHOLAS, NITROFURANTOIN, Desk
 
@@ -108,3 +109,25 @@ async def test_two_questions_of_the_clinic_name_two_patients(tmp_path: Path) -> 
             severities = [row["severity"] for row in card["evidence"].get("alerts", [])]
             assert severities[:1] == ([alert] if alert else []), "before the dose is known"
             assert (subject["reference"], name in subject["name"]) == (card["toolInput"]["patient"], True)
+
+
+@pytest.mark.parametrize("silent", ["AllergyIntolerance", "MedicationRequest", "Observation"])
+async def test_a_question_says_when_nothing_was_checked(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, silent: str
+) -> None:
+    """The patient is read and what would speak against the medicine is not: the card is not clear."""
+    search = desk.fhir.search
+
+    async def broken(kind: str, *args: Any, **params: Any) -> Any:
+        if kind == silent:
+            raise Unavailable("the record does not answer")
+        return await search(kind, *args, **params)
+
+    monkeypatch.setattr(desk.fhir, "search", broken, raising=False)
+    asked = {"patient": KRISTIN, "medication": "Amoxicillin"}
+    said = await about(desk, "medication.prescribe", asked)
+    assert said.subject["reference"] == KRISTIN
+    (alert,) = said.alerts
+    assert (alert["id"], alert["severity"]) == ("own-not-checked", "warning")
+    assert "Allergies and interactions could not be checked" in str(alert["summary"])
+    assert (await about(desk, "medication.prescribe", {"patient": KRISTIN})).alerts == ()
