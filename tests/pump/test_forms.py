@@ -234,3 +234,74 @@ async def test_who_answers_may_make_the_calls_that_the_answer_goes_into(
         await desk.answer(card, {"name": "a"}, BOB)
         await desk.rest(run["runId"])
         assert (await desk.card(run["runId"]))["toolInput"]["record"] == "a"
+
+
+@pytest.mark.parametrize(
+    ("asked", "later", "answers"),
+    [
+        (("w", "doctor"), [("w", "receptionist")], "doctor"),
+        (("w", "doctor"), [("r", "receptionist")], "doctor"),
+        (("r", "receptionist"), [("w", "doctor")], "doctor"),
+        (("w", "doctor nurse"), [("w", "nurse clerk")], "nurse"),
+        (("w", "doctor nurse"), [("r", "nurse"), ("w", "clerk")], "nurse"),
+        (("w", "doctor nurse"), [("r", "nurse"), ("w", "doctor")], "doctor"),
+        (("r", "clerk"), [("w", "doctor"), ("r", "clerk")], "doctor"),
+        (("r", "clerk"), [("w", "doctor"), ("r", "nurse")], "doctor"),
+        (("r", "clerk doctor"), [("w", "doctor nurse"), ("r", "clerk nurse doctor")], "doctor"),
+        (("r", "clerk"), [("w", "")], "clerk"),
+        (("w", ""), [("w", "doctor nurse"), ("r", "nurse")], "nurse"),
+        (("w", ""), [], ""),
+    ],
+    ids=lambda value: "+".join(map("-".join, value)) if isinstance(value, list) else None,
+)
+@pytest.mark.parametrize("turned", [False, True])
+async def test_a_question_about_an_effect_stays_with_who_may_make_it(
+    tmp_path: Path, asked: tuple[str, str], later: list[tuple[str, str]], answers: str, turned: bool
+) -> None:
+    """Later calls narrow who answers; only a read is answered for by others; no order of theirs matters."""
+
+    def make(name: str, kind: str, roles: str) -> ToolDescriptor:
+        how: dict[str, Any] = {"policy_class": PolicyClass.READ}
+        if kind == "w":
+            how = {"policy_class": PolicyClass.MUTATE, "hitl_tier": HitlTier.HIGH}
+
+        @tool(name, roles=set(roles.split()), args=(ArgSpec(name="on", required=True),), **how)
+        async def act(ctx: ToolContext, on: str) -> dict[str, str]:
+            return {"on": on}
+
+        return act
+
+    if turned:
+        later = later[::-1]
+    first, *others = (make(f"do.call{n}", *one) for n, one in enumerate([asked, *later]))
+    steps = [call("s0", "do.call0")]
+    said = {"$from": "s0", "path": "/on"}
+    steps += [call(f"s{n}", other.name, on=said) for n, other in enumerate(others, 1)]
+    who = Principal(id="all", roles=frozenset({"clerk", "doctor", "nurse", "receptionist"}))
+    async with open_desk(tmp_path / "home", first, *others) as desk:
+        run = await desk.run(*steps, principal=who)
+        card = await desk.card(run["runId"])
+        assert (card["reasonCode"], " ".join(card["answerRoles"])) == ("clarification", answers)
+
+
+async def test_a_chain_of_calls_narrows_who_answers(tmp_path: Path, ledger: Ledger) -> None:
+    """What goes into a call through another one counts as well; who may not make the first is never taken."""
+    needed = (ArgSpec(name="record", required=True), ArgSpec(name="value"))
+    tools = (
+        write_tool(ledger, "book.write0", roles={"doctor", "nurse"}, args=needed),
+        write_tool(ledger, "book.write1", roles={"nurse", "doctor", "clerk"}),
+        write_tool(ledger, "book.write2", roles={"clerk", "doctor"}),
+    )
+    steps = (
+        call("a", "book.write0", value="x"),
+        call("b", "book.write1", record="b", value={"$from": "a", "path": "/number"}),
+        call("c", "book.write2", record="c", value={"$from": "b", "path": "/number"}),
+    )
+    who = Principal(id="all", roles=frozenset({"clerk", "doctor", "nurse"}))
+    clerk = Principal(id="cl", roles=frozenset({"clerk"}))
+    async with open_desk(tmp_path / "home", *tools) as desk:
+        run = await desk.run(*steps, principal=who)
+        card = await desk.card(run["runId"])
+        assert (card["reasonCode"], card["answerRoles"]) == ("clarification", ["doctor"])
+        with pytest.raises(NotAnApprover):
+            await desk.answer(card, {"record": "a"}, clerk)

@@ -22,6 +22,8 @@ from condor.pump.staging import Staging
 from condor.pump.state import waiting_status
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from condor.core.compiler.leaves import Suspend
 
 _REQUIRED = {
@@ -119,18 +121,41 @@ def _answer_roles(segment: Segment, request: SuspendRequest) -> frozenset[str]:
 
     Else a clerk who may look up a patient would choose the patient of a doctor's order.
     """
-    roles, graph = request.answer_roles, segment.state.graph
+    own, graph, toolbox = request.answer_roles, segment.state.graph, segment.ports.toolbox
     if request.reason is not ReasonCode.CLARIFICATION or graph is None:
-        return roles
-    fed = {request.step_id}
+        return own
+    fed, effects, reads = {request.step_id}, list[frozenset[str]](), list[frozenset[str]]()
     for node in graph.nodes:  # in topological order
         if not node.uses.isdisjoint(fed):
             fed.add(node.step_id)
-            tool = segment.ports.toolbox.find(node.tool)
-            theirs = tool.roles if tool is not None else frozenset()
-            # No role may make both calls: of the two, who may make the later one.
-            roles = (roles & theirs or theirs) if roles and theirs else roles or theirs
-    return roles
+            tool = toolbox.find(node.tool)
+            if tool is not None and tool.roles:
+                (effects if toolbox.is_effectful(tool) else reads).append(tool.roles)
+    asked = toolbox.find(request.tool)
+    is_read = asked is not None and not toolbox.is_effectful(asked)
+    return _who_may_make_most(own, effects, reads, is_read=is_read)
+
+
+def _who_may_make_most(
+    own: frozenset[str], effects: Sequence[frozenset[str]], reads: Sequence[frozenset[str]], *, is_read: bool
+) -> frozenset[str]:
+    """The roles that may make the most of the calls, whatever their order: effects first, then reads.
+
+    Where a role may make all of them, these are exactly the roles that do.
+
+    Args:
+        own: roles of the call that asks; none means everybody.
+        effects, reads: roles of the later calls that not everybody may make.
+        is_read: it asks for a read: then who may not make it may still answer for a later call. An effect is
+            never answered for by who may not make it.
+    """
+    may = own if own and not is_read else own.union(*effects, *reads)
+
+    def makes(role: str) -> tuple[int, int, bool]:
+        return sum(role in roles for roles in effects), sum(role in roles for roles in reads), role in own
+
+    most = max(map(makes, may), default=None)
+    return frozenset(role for role in may if makes(role) == most)
 
 
 def _draw(segment: Segment, request: SuspendRequest, row: SuspensionRow, moves: Staging) -> None:
