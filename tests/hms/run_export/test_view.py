@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import hashlib
 import json
 import subprocess
@@ -213,6 +214,24 @@ async def test_a_write_that_nobody_was_asked_about(hospital: Condor) -> None:
     assert [reference.partition("/")[0] for reference in what(done)[1:]] == ["AllergyIntolerance"]
     assert "/_history/" in what(done)[1]
     assert details(done)["tool"] == "allergy.record"
+
+
+async def test_whose_an_appointment_is(hospital: Condor) -> None:
+    """It has its patient among who takes part; the record says it where neither card nor argument does."""
+    fhir = hospital.views["fhir"]._fhir  # type: ignore[attr-defined]
+    appointment = (await fhir.search("Appointment", {"patient": MELISSA, "status": "booked"}))[0]
+    args = {"appointment": f"Appointment/{appointment['id']}", "action": "cancel", "cancel_reason": "pat"}
+    plan = {"steps": [{"id": "s1", "tool": "appointment.update", "args": args}]}
+    run = await hospital.start(plan=plan, principal=OKAFOR)
+    parked = dict(await hospital.wait(run.id))
+    await hospital.resume(run.id, card_of(parked), {"approved": True}, principal=LINDHOLM)
+    await hospital.wait(run.id)
+    record = await run_record(hospital, hospital.store, run.id)
+    cards = [{**card, "evidence": None} for card in record.snapshot["suspensions"]]
+    bare = dataclasses.replace(record, snapshot={**record.snapshot, "suspensions": cards})
+    done = by_decision(await FhirRunView(fhir).bundle(bare), "executed")
+    assert what(done)[0] == MELISSA
+    assert f"{args['appointment']}/_history/" in "".join(what(done)[1:])
 
 
 @BOTH
