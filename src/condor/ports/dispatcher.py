@@ -27,8 +27,11 @@ class Dispatcher(Protocol):
 class Duties(Protocol):
     """What a worker does when its turn comes; each of them may be done twice without harm."""
 
-    async def work_on(self, run_id: str) -> JobEnd:
+    async def work_on(self, run_id: str, epoch: int | None = None) -> JobEnd:
         """Do a job: work on a run, if nobody else does, until it rests.
+
+        Args:
+            epoch: of the run when the job was queued; None: it does not say.
 
         Raises:
             StoreUnavailable: it is to be done again.

@@ -110,11 +110,16 @@ class Driving:
                     await live.segment.commit()
             raise
 
-    async def _taken(self, run_id: str, *, asks: bool = False) -> Segment | JobEnd:
+    async def _taken(
+        self, run_id: str, *, asks: bool = False, queued_at: int | None = None
+    ) -> Segment | JobEnd:
         """The next segment of a run that nobody has; else whether it is known that there is nothing to do.
 
         Args:
             asks: whoever has it keeps it, as long as that process lives.
+            queued_at: the epoch that a job says. Whoever takes its run up raises it by one and no more, or a
+                worker that hangs could not be told from one that lost its run (``pass_on``): what this
+                process has and does not work on, and what lost its process, is queued anew.
         """
         for _ in range(_RACES_MAX):
             stored, holder = await self._ports.store.offered(run_id)
@@ -122,6 +127,9 @@ class Driving:
                 return "done"
             if asks and holder in ("elsewhere", "missed"):
                 return "later" if holder == "missed" else "done"
+            if queued_at is not None and (holder == "here" or queued_at != stored.run.epoch):
+                await self._handed_over(run_id, held_at=stored.run.epoch if holder == "here" else None)
+                return "done"
             try:
                 state = await readable(stored, self._ports)
                 # A run's first job is its beginning.
@@ -222,11 +230,12 @@ class Driving:
 
     # -- jobs --------------------------------------------------------------------------------
 
-    async def work_on(self, run_id: str) -> JobEnd:
+    async def work_on(self, run_id: str, epoch: int | None = None) -> JobEnd:
         """Do a job: take the run up if nobody has it, and work on it until it rests.
 
         Args:
             run_id: as the job says it; it may be about anything.
+            epoch: of the run when the job was queued.
 
         Raises:
             StoreUnavailable: the run stands still; the job is to be done again.
@@ -239,7 +248,7 @@ class Driving:
         try:
             if self._leaves:
                 return "later"
-            taken = await self._taken(run_id, asks=True)
+            taken = await self._taken(run_id, asks=True, queued_at=epoch)
             if not isinstance(taken, Segment):
                 return taken
             live = self.begin(taken)

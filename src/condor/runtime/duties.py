@@ -24,9 +24,9 @@ class RuntimeDuties:
         self._seal = seal
         self._idle_s = idle_s
 
-    async def work_on(self, run_id: str) -> JobEnd:
+    async def work_on(self, run_id: str, epoch: int | None = None) -> JobEnd:
         """Do a job."""
-        return await self._runtime.work_on(run_id)
+        return await self._runtime.work_on(run_id, epoch)
 
     async def pass_on(self, run_id: str, epoch: int) -> bool:
         """Fence off a worker that shows no sign of life."""

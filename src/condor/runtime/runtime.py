@@ -307,9 +307,9 @@ class Runtime:
         """The same, by a job for whichever worker takes it."""
         return await self._driving.hand_over_orphans()
 
-    async def work_on(self, run_id: str) -> JobEnd:
+    async def work_on(self, run_id: str, epoch: int | None = None) -> JobEnd:
         """Do a job; see ``Driving.work_on``."""
-        return await self._driving.work_on(run_id)
+        return await self._driving.work_on(run_id, epoch)
 
     async def pass_on(self, run_id: str, epoch: int) -> bool:
         """Fence off the worker of a job; see ``Driving.pass_on``."""

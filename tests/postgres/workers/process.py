@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from condor import Condor, HitlTier, OpenedPack, PolicyClass, ToolContext, tool
 from condor.config import read_settings
+from condor.core.errors import StoreUnavailable
 from condor.dispatch import workers  # noqa: F401 - loaded once, for all that are forked
 from condor.models import models_of  # noqa: F401 - as above
 from condor.server.run import bound, serve
-from condor.testing import KillAt, Ledger
+from condor.testing import ActAt, KillAt, Ledger
 from tests.pump.desk import BOB
 from tests.simulation import planted
 from tests.simulation.restart_server import ANN, OPERATORS, tools_of
@@ -84,6 +85,11 @@ class CrewPack:
         yield OpenedPack(tools=tuple(self.tools()), principals=(*OPERATORS, ANN, BOB))
 
 
+def store_away() -> None:
+    """The store takes nothing, for once."""
+    raise StoreUnavailable("away")
+
+
 async def end_with(tester: int) -> None:
     """Whoever is left over of a test run that was ended ends too."""
     while True:
@@ -103,6 +109,8 @@ async def main(kind: str, folder: Path, seed: int, port: int) -> None:
     if (wanted := os.environ.get("CREW_KILL")) and kind == "worker":
         point, nth = json.loads(wanted)
         options["faults"] = KillAt(point, nth)
+    if point := os.environ.get("CREW_AWAY"):
+        options["faults"] = ActAt(point, store_away)
     planted.plant(os.environ.get("CREW_PLANTED", ""))
     ending = asyncio.create_task(end_with(int(os.environ["CREW_OF"])))
     async with Condor(

@@ -117,7 +117,7 @@ def test_looks_come_as_often_as_they_say() -> None:
 class Idle:
     """Duties of nobody."""
 
-    async def work_on(self, run_id: str) -> Literal["done"]:
+    async def work_on(self, run_id: str, epoch: int | None = None) -> Literal["done"]:
         return "done"
 
     async def pass_on(self, run_id: str, epoch: int) -> bool:

@@ -178,6 +178,48 @@ async def test_a_worker_that_is_gone_or_hangs_loses_its_run(crew: Crew, how: str
         await check_whole(condor, run.id)
 
 
+async def test_a_worker_that_hangs_after_the_store_was_away_loses_its_run(crew: Crew) -> None:
+    """It took its run up twice, for the store was away in between: that it hangs is seen all the same."""
+    plan = {"steps": [step("h", "gate.hold", name="h"), step("a", "once.write", "h", record="a")]}
+    async with crew.server() as condor:
+        first = await crew.worker(**QUICK, CREW_AWAY="unit.acknowledged")
+        # Between two of its looks (each 5 s), of which one would hand the run over before the job comes again.
+        await asyncio.sleep((5.3 - time.time() % 5) % 5)
+        run = await condor.start(plan=plan, principal=ANN)
+        await crew.there(f"held-h-{first}")
+        await crew.worker(**QUICK)
+        begun = time.monotonic()
+        crew.signal(first, signal.SIGSTOP)
+        crew.let_go("h")
+        assert len(await parked(condor, run.id)) == 1
+        assert time.monotonic() - begun < 8.0
+        crew.signal(first, signal.SIGCONT)
+        assert await answered(condor, run.id, OPERATORS[0], YES) == "succeeded"
+        assert crew.ledger.count() == 1
+        await check_whole(condor, run.id)
+
+
+async def test_a_job_that_says_another_epoch_leaves_one_that_says_its_run_s(
+    crew: Crew, cluster: PostgresCluster
+) -> None:
+    """The run is not taken up under it; of any number of such jobs the first to follow takes it."""
+    queued = (
+        "SELECT string_agg(args ->> 'epoch', ' ') FROM condor.procrastinate_jobs WHERE queue_name = 'condor'"
+    )
+    async with crew.server() as condor, worker_here(crew, "a") as worker:
+        run = await condor.start(plan=WRITE, principal=ANN)
+        cluster.sql("DELETE FROM condor.procrastinate_jobs")
+        row = await condor.store.run(run.id)
+        assert row is not None
+        for stale in (row.epoch - 1, row.epoch + 3):
+            assert await worker._running().work_on(run.id, stale) == "done"
+        after = await condor.store.run(run.id)
+        assert after is not None
+        assert (after.epoch, cluster.sql(queued)) == (row.epoch, f"{row.epoch} {row.epoch}")
+        assert await worker._running().work_on(run.id, row.epoch) == "done"
+        assert len(await parked(condor, run.id)) == 1
+
+
 async def test_a_worker_that_is_stopped_hands_over(crew: Crew) -> None:
     """What is in flight finishes and is stored; the rest goes on at another worker at once."""
     plan = {"steps": [step("h", "gate.hold", name="h"), step("k", "gate.hold", "h", name="k")]}

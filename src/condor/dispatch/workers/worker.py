@@ -135,12 +135,12 @@ def segments_app(connector: PsycopgConnector, duties: Duties, stop: asyncio.Even
     app = _app(connector, stop)
 
     @app.task(name=SEGMENT, queue=QUEUE, retry=_Again())
-    async def segment(run_id: object = None, **_: object) -> None:
+    async def segment(run_id: object = None, epoch: object = None, **_: object) -> None:
         if not isinstance(run_id, str):
             _log.warning("a job that names no run is passed over")
             return
         try:
-            end = await duties.work_on(run_id)
+            end = await duties.work_on(run_id, epoch if isinstance(epoch, int) else None)
         except StoreUnavailable as error:
             raise LookLater from error
         if end == "later":
