@@ -55,6 +55,7 @@ CARD_KEYS = {
     "requester",
     "requesterDisplay",
     "answerRoles",
+    "answerers",
     "requesterMayAnswer",
     "requesterExcluded",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from condor_hms.pack import PACK
-from tests.server.support import lose_kernel, open_house
+from tests.server.support import approve, lose_kernel, open_house, problem_of, step
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,3 +103,21 @@ async def test_a_kernel_may_name_only_who_approves(house: House) -> None:
         for role in ("admin", "auditor", "clerk", "driver", "manager"):
             tried = await admin.post(f"{kernel}/check", json={"approverRoles": [role]})
             assert (tried.status_code == 200) == (role in offered), (name, role)
+
+
+async def test_a_card_of_a_shut_tool_names_nobody(house: House) -> None:
+    """No role stands in for nobody; whoever sees the card is refused, and it waits."""
+    await lose_kernel(house, "shop.note")
+    run = await house.parked(plan={"steps": [step("n", "shop.note", text="x")]})
+    [shown] = run["suspensions"]
+    assert shown["answerers"] == {"roles": [], "anybody": False}
+    for who, answer in (
+        ("ann", (403, "not_an_approver")),
+        ("admin", (403, "not_an_approver")),
+        ("cleo", (404, "not_found")),
+    ):
+        client = await house.signed_in(who)
+        refused = await client.post(f"/api/runs/{run['runId']}/approve", json=approve(run))
+        assert problem_of(refused) == answer, who
+    open_card = await house.parked()
+    assert open_card["suspensions"][0]["answerers"] == {"roles": ["manager"], "anybody": False}

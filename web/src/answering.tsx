@@ -9,7 +9,7 @@ import { keepDraft, useDraft } from "./drafts";
 import { Edit } from "./edit";
 import { SchemaForm } from "./form";
 import { Section, Seen } from "./parts";
-import { cardQuery, DECIDES_NOTHING, queryClient, reread } from "./queries";
+import { cardQuery, queryClient, reread } from "./queries";
 import { visible, visibleWord } from "./visible";
 import { words } from "./words";
 import type { Card, JsonObject } from "./wire";
@@ -83,7 +83,7 @@ export function Answering({ card, coverage, answered }: AnsweringProps) {
 
   if (expired) return <p className="notice bad" role="status">{said.over}</p>;
   if (card.mayAnswer === undefined) return <div className="answering" aria-busy="true" />;
-  if (!card.mayAnswer) return <p className="notice">{card.answerRoles === undefined ? said.notYoursOpen : said.notYours(whoMayAnswer(card))}</p>;
+  if (!card.mayAnswer) return <p className="notice">{card.answerers === undefined ? said.notYoursOpen : said.notYours(whoMayAnswer(card))}</p>;
   const decides = card.reasonCode === "approval";
   return (
     <>
@@ -208,10 +208,11 @@ function useExpired(card: Card): boolean {
 }
 
 export function whoMayAnswer(card: Card): string {
-  const roles = (card.answerRoles ?? []).filter((role) => !DECIDES_NOTHING.has(role)).map(visibleWord);
-  const either = roles.length === 0 ? ((card.answerRoles ?? []).length === 0 ? said.anybody : said.nobody) : new Intl.ListFormat("en", { type: "disjunction" }).format(roles);
+  const { roles: named, anybody } = card.answerers ?? { roles: [], anybody: false };
+  const roles = named.map(visibleWord);
+  const either = anybody ? said.anybody : roles.length === 0 ? said.nobody : new Intl.ListFormat("en", { type: "disjunction" }).format(roles);
   const requester = visible(card.requesterDisplay ?? card.requester ?? "");
-  if (card.requesterExcluded === true) return either + said.but(requester);
-  if (roles.length > 0 && card.requesterMayAnswer === true) return either + said.orRequester(requester);
+  if (either !== said.nobody && card.requesterExcluded === true) return either + said.but(requester);
+  if (!anybody && card.requesterMayAnswer === true) return either + said.orRequester(requester);
   return either;
 }

@@ -243,7 +243,7 @@ function Why({ card }: { card: Card }) {
   for (const name of policy?.promotions ?? []) {
     rows.push([said.promoted, <Fragmented key={name} code={name} text={said.promotions[name] ?? ""} />]);
   }
-  if (card.answerRoles !== undefined) rows.push([said.mayAnswer, whoMayAnswer(card)]);
+  if (card.answerers !== undefined) rows.push([said.mayAnswer, whoMayAnswer(card)]);
   if (card.expiresAt !== undefined) rows.push([said.expires, <Moment key="at" at={card.expiresAt} />]);
   rows.push([said.contract, <code key="hash" className="hash" title={card.contractHash}>{visibleWord(card.contractHash.replace(/^sha256:/, "").slice(0, 16))}</code>]);
   rows.push([

@@ -83,9 +83,6 @@ export function useMe(): Me {
   return data;
 }
 
-/** Roles that answer no card, whatever a tool names. */
-export const DECIDES_NOTHING: ReadonlySet<string> = new Set(["admin", "auditor"]);
-
 /** Whoever works on this machine without a name of their own. */
 const LOCAL = "local";
 /** Who may lay kernels on tools, and who may look at them; the server asks again. */

@@ -1,6 +1,7 @@
 // What decides what is shown, without a browser.
 
 import { describe, expect, test } from "vitest";
+import { whoMayAnswer } from "./answering";
 import { diffLines } from "./difference";
 import { readField } from "./form";
 import { fits } from "./inbox";
@@ -141,6 +142,21 @@ describe("a run's message", () => {
   test("what the guard appended is taken out of the prose, to stand apart", () => {
     const notice = { kind: "not-completed", stepId: "s2", text: "⚠ Not completed: it was declined." };
     expect(withoutNotices(`Done.\n${notice.text}`, [notice])).toBe("Done.");
+  });
+});
+
+describe("who may answer a card", () => {
+  const said = (roles: string[], anybody: boolean, more: Partial<Card> = {}) =>
+    whoMayAnswer({ answerers: { roles, anybody }, requester: "ann", requesterMayAnswer: false, ...more } as Card);
+
+  test("as the server resolved it: nobody is never said as anybody", () => {
+    expect(said([], true)).toBe("anybody signed in");
+    expect(said([], false)).toBe("nobody");
+    expect(said([], false, { requesterExcluded: true })).toBe("nobody");
+    expect(said(["doctor", "nurse"], false)).toBe("doctor or nurse");
+    expect(said([], true, { requesterExcluded: true })).toBe("anybody signed in, but not ann, who asked");
+    expect(said(["doctor"], false, { requesterMayAnswer: true })).toBe("doctor, or ann, who asked");
+    expect(said([], false, { requesterMayAnswer: true })).toBe("nobody, or ann, who asked");
   });
 });
 

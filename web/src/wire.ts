@@ -117,7 +117,7 @@ export interface Card {
   openedAt?: string;
   requester?: string;
   requesterDisplay?: string;
-  answerRoles?: string[];
+  answerers?: Approvers;
   requesterMayAnswer?: boolean;
   requesterExcluded?: boolean;
   reason?: string;

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from condor.core.frames.masking import masked, masked_text
 from condor.core.plan.revision import latest_graph
 from condor.core.recovery import DEFAULT_LIMITS, GATE_RULES, LIMITS, ledger_from_json
-from condor.core.run import TERMINAL
+from condor.core.run import TERMINAL, approvers_among
 from condor.ports.encoding import decode
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ def suspension_json(row: SuspensionRow, payloads: Mapping[str, bytes]) -> dict[s
         "requester": facts["requester"],
         "requesterDisplay": facts.get("requesterDisplay", facts["requester"]),
         "answerRoles": facts["answerRoles"],
+        "answerers": approvers_among(frozenset(facts["answerRoles"])).to_json(),
         "requesterMayAnswer": facts["requesterMayAnswer"] and not facts["requesterExcluded"],
         "requesterExcluded": facts["requesterExcluded"],
     }

@@ -15,8 +15,8 @@ from condor.core.audit import chain_hash
 from condor.core.errors import RefusedInput, show
 from condor.core.ids import canonical_json
 from condor.core.policy import HitlTier, PolicyClass, resolve_policy_class
-from condor.core.policy.descriptor import NOBODY, approvers_of, who_may_answer
-from condor.core.run import DECIDES_NOTHING
+from condor.core.policy.descriptor import approvers_of, who_may_answer
+from condor.core.run import DECIDES_NOTHING, NOBODY
 from condor.ports.encoding import decode
 from condor.ports.kernels import KernelRow
 

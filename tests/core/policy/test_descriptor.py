@@ -10,7 +10,8 @@ import pytest
 
 from condor.core.errors import RegistrationRefused
 from condor.core.policy import ArgSpec, HitlTier, PolicyClass, ToolDescriptor
-from condor.core.policy.descriptor import NOBODY, approvers_of, who_may_answer
+from condor.core.policy.descriptor import approvers_of, who_may_answer
+from condor.core.run import NOBODY
 
 FINE: dict[str, Any] = {"name": "note.append", "policy_class": PolicyClass.MUTATE, "hitl_tier": HitlTier.LOW}
 ARG = ArgSpec(name="op", label="Op", type="code", required=True, hint={"enum": ["a", "b"]})

@@ -12,17 +12,19 @@ import math
 import re
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 
 from condor.core.errors import RegistrationRefused, show
 from condor.core.ids import Digest, Json, digest_of
 from condor.core.plan.reference import POINTER
 from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op
-from condor.core.run.principal import DECIDES_NOTHING
+from condor.core.run.principal import approvers_among
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from enum import StrEnum
+
+    from condor.core.run.principal import Approvers
 
 #: ASCII only, so that no look-alike can shadow a tool (Trojan Source, CVE-2021-42574).
 _NAME = re.compile(r"[a-z0-9._-]{1,64}")
@@ -32,9 +34,6 @@ ArgType = Literal[
 ]
 
 OnDeny = Literal["abort", "skip"]
-
-#: No role of anybody: who may approve where what is laid on a tool leaves nobody.
-NOBODY: Final = frozenset({"(nobody)"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -331,26 +330,6 @@ def who_may_answer(tool: ToolDescriptor) -> frozenset[str]:
     return tool.approver_roles or tool.roles
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Approvers:
-    """Who approves a tool's calls, resolved for people to read; whoever decides nothing is not among them."""
-
-    #: Roles that approve, each alone.
-    roles: frozenset[str]
-    #: Whoever is signed in approves; then there are no roles.
-    anybody: bool
-
-    @property
-    def nobody(self) -> bool:
-        """The tool is shut: no answer of anybody approves its calls."""
-        return not self.anybody and not self.roles
-
-    def to_json(self) -> dict[str, Json]:
-        """As in the API: no roles, and not anybody, is nobody."""
-        return {"roles": sorted(self.roles), "anybody": self.anybody}
-
-
 def approvers_of(tool: ToolDescriptor) -> Approvers:
-    """Who approves this tool's calls, without roles that decide nothing."""
-    named = who_may_answer(tool)
-    return Approvers(roles=named - NOBODY - DECIDES_NOTHING, anybody=not named)
+    """Who approves this tool's calls."""
+    return approvers_among(who_may_answer(tool))

@@ -9,19 +9,30 @@ from condor.core.run.fsm import (
     TransitionCause,
     check_transition,
 )
-from condor.core.run.principal import DECIDES_NOTHING, LOCAL_PERSON, SYSTEM, Principal
+from condor.core.run.principal import (
+    DECIDES_NOTHING,
+    LOCAL_PERSON,
+    NOBODY,
+    SYSTEM,
+    Approvers,
+    Principal,
+    approvers_among,
+)
 
 __all__ = [
     "ACTIVE",
     "DECIDES_NOTHING",
     "LOCAL_PERSON",
+    "NOBODY",
     "RUN_TRANSITIONS",
     "SYSTEM",
     "TERMINAL",
+    "Approvers",
     "EventKind",
     "Principal",
     "RunEvent",
     "RunStatus",
     "TransitionCause",
+    "approvers_among",
     "check_transition",
 ]

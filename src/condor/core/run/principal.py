@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: Roles that look and configure; they answer no card, whatever else the principal is.
 DECIDES_NOTHING = frozenset({"auditor", "admin"})
+#: No role of anybody: who may approve where what is laid on a tool leaves nobody.
+NOBODY = frozenset({"(nobody)"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +46,30 @@ class Principal:
             kind=kind if kind in ("person", "program", "system") else "program",
             display=str(stored.get("display", "")),
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Approvers:
+    """Who answers, resolved for people to read; whoever decides nothing is not among them."""
+
+    #: Roles that do, each alone.
+    roles: frozenset[str]
+    #: Whoever is signed in does; then there are no roles.
+    anybody: bool
+
+    @property
+    def nobody(self) -> bool:
+        """No answer of anybody counts."""
+        return not self.anybody and not self.roles
+
+    def to_json(self) -> dict[str, Json]:
+        """As in the API: no roles, and not anybody, is nobody."""
+        return {"roles": sorted(self.roles), "anybody": self.anybody}
+
+
+def approvers_among(named: frozenset[str]) -> Approvers:
+    """Who answers where these roles are named; none named is anybody signed in."""
+    return Approvers(roles=named - NOBODY - DECIDES_NOTHING, anybody=not named)
 
 
 #: The actor of what nobody did: expiry, recovery.
