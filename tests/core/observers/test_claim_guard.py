@@ -280,6 +280,21 @@ def test_what_is_quoted_is_told_and_nothing_beside_it(text: str, answered: bool)
 @pytest.mark.parametrize(
     ("text", "answered"),
     [
+        ("I have stopped the order, as advised by Dr. Rao.", True),
+        ("We stopped the order placed by the ward.", True),
+        ("I was told that the order was stopped by the ward.", False),
+        ("I see the order was stopped by Dr. Rao.", False),
+    ],
+)
+def test_who_is_named_after_an_act_of_ours_did_not_do_it(text: str, answered: bool) -> None:
+    """ "I stopped it, as advised by Dr. Rao" is an act of the run; "it was stopped by Dr. Rao" is none."""
+    entry = {"id": "s", "tool": "order.cancel", "op": "cancel", "noun": "the order", "status": "denied"}
+    assert ("s" in _answered(text, evidence_of([entry]))) is answered
+
+
+@pytest.mark.parametrize(
+    ("text", "answered"),
+    [
         ("The last order, stopped on request, was for the lab.", False),
         ("The last order, stopped on request, was declined.", False),
         ("All is well, stopped the order and told the ward, was easy.", True),

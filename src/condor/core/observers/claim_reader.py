@@ -21,6 +21,7 @@ _STRESSES = frozenset(
     ("also", "too", "additionally", "addition", "well", "now", "just", "successfully", "jetzt", "maintenant")
 )
 _BY = frozenset(("by", "von", "par"))
+_I = frozenset(("i", "we", "ich", "wir", "je", "nous"))
 #: A participle after one of these describes a thing: "a list of cancelled orders".
 _ADJECTIVE_AFTER = frozenset(("of", "no", "other", "previous", "new", "old"))
 
@@ -92,7 +93,7 @@ class Reader:
             return None
         if self._was_before and not self.first_person:
             return None
-        if self._by_somebody_else():
+        if not self._is_my_act() and self._by_somebody_else():
             self.by_others = True
             return None
         aside = self._hit.participle and not self.first_person
@@ -102,6 +103,11 @@ class Reader:
 
     def _hit_words(self) -> tuple[str, ...]:
         return self._words[self._hit.start : self._hit.end]
+
+    def _is_my_act(self) -> bool:
+        """Whether "I" stands right before it: whoever is named after it did something else."""
+        near = self._bare_before()[-_NEAR_WORDS:]
+        return bool(near) and grammar.BE.isdisjoint(near) and not _I.isdisjoint(near)
 
     def _by_somebody_else(self) -> bool:
         words = self._words
