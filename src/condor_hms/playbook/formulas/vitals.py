@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from condor_hms.playbook.formulas.sentence import Formula, Said
 from condor_hms.playbook.refusals import refuse, refuse_part
 from condor_hms.playbook.steps import PATIENT, Plan, plan, reference, step
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["SIGNS", "SIGN_NAME", "VITALS"]
 
@@ -21,56 +24,57 @@ SIGNS = {
 }
 SIGN_NAME = rf"(?P<sign>{'|'.join(SIGNS)})"
 _IS = r"(?: of| as| is|:)? ?"
+_PRESSURE, _PULSE, _TEMPERATURE = r"(?:bp|blood pressure)", r"(?:pulse|heart rate|hr)", r"temp(?:erature)?"
+_SATURATION = r"(?:spo2|(?:o2 )?sats|(?:oxygen )?saturations?)"
 #: One sign with its value, whole; a group for each argument.
 _MEASURED = (
-    rf"(?:bp|blood pressure){_IS}(?P<systolic>\d{{2,3}})(?: ?/ ?| over )"
-    r"(?P<diastolic>\d{2,3})(?: ?mm ?hg)?",
-    rf"(?:pulse|heart rate|hr){_IS}(?P<heart_rate>\d{{2,3}})(?: ?bpm| ?/min)?",
-    rf"temp(?:erature)?{_IS}(?P<temperature>\d{{2,3}}(?:\.\d)?)(?: ?°? ?c)?",
-    rf"(?:spo2|(?:o2 )?sats|(?:oxygen )?saturations?){_IS}(?P<spo2>\d{{2,3}}) ?%?",
+    rf"{_PRESSURE}{_IS}(?P<systolic>\d{{2,3}})(?: ?/ ?| over )(?P<diastolic>\d{{2,3}})(?: ?mm ?hg)?",
+    rf"{_PULSE}{_IS}(?P<heart_rate>\d{{2,3}})(?: ?bpm| ?/min)?",
+    rf"{_TEMPERATURE}{_IS}(?P<temperature>\d{{2,3}}(?:\.\d)?)(?: ?°? ?c)?",
+    rf"{_SATURATION}{_IS}(?P<spo2>\d{{2,3}}) ?%?",
 )
+_VALUES = ("systolic", "diastolic", "heart_rate", "temperature", "spo2")
 _JOINT = re.compile(r"\s*(?:,|;|(?<!\w)and(?!\w))\s*", re.IGNORECASE)
 #: °C that a body can have; 98.6 is another unit.
 _WARMEST = 45.0
 _WRITE = r"(?:record|chart|note)"
 _VITALS = r"(?:vitals|vital signs|obs|observations)"
-_READING = (
-    r"(?:(?:bp|blood pressure)(?: of| as| is)? "
-    r"(?P<systolic>\d{2,3})/(?P<diastolic>\d{2,3})|(?:pulse|heart rate)(?: of| as| is)? (?P<rate>\d{2,3}))"
-)
+_READING = rf"(?:{'|'.join(_MEASURED)})"
 _TAKEN = r"(?:,? (?:taken )?at {time})?"
 _ONE_NUMBER = r"(?P<vital>heart rate|pulse|hr|temperature|temp|spo2|(?:o2 )?sats|oxygen saturation|weight)"
-_LISTED = (
-    r"(?P<readings>(?:bp|blood pressure|pulse|heart rate|hr|temp|temperature|spo2|sats)(?!\w)[^\0]{2,200}?)"
-)
+_SIGN = rf"(?:{_PRESSURE}|{_PULSE}|{_TEMPERATURE}|{_SATURATION})"
+_LISTED = rf"(?P<readings>{_SIGN}(?!\w)[^\0]{{2,200}}?)"
 
 
-def _pressure(said: Said) -> Plan:
+def _one(said: Said) -> Plan:
+    args = _values({name: said.text(name) for name in _VALUES if said.has(name)})
     taken = f"{said.today.isoformat()}T{said.time()}:00Z" if said.has("time") else None
-    args: dict[str, Any] = {"patient": PATIENT}
-    if said.has("systolic"):
-        args |= {"systolic": int(said.text("systolic")), "diastolic": int(said.text("diastolic"))}
-    if said.has("rate"):
-        args["heart_rate"] = int(said.text("rate"))
-    return plan(said.search(), step("s2", "vitals.record", {**args, "taken_at": taken}, after=("s1",)))
+    return _recorded(said, {**args, "taken_at": taken})
 
 
 def _several(said: Said) -> Plan:
-    args: dict[str, Any] = {}
+    given: dict[str, str] = {}
     for part in _JOINT.split(said.text("readings").rstrip(" .")):
         found = next((match for shape in _MEASURED if (match := re.fullmatch(shape, part, re.I))), None)
         if found is None:
             raise refuse_part(
                 part, "it is no blood pressure, pulse, temperature or saturation with its value"
             )
-        given = found.groupdict()
-        if given.keys() & args.keys():
+        if found.groupdict().keys() & given.keys():
             raise refuse_part(part, "this sign is said twice")
-        args |= {name: float(text) if name == "temperature" else int(text) for name, text in given.items()}
-    if args.get("systolic", 1) <= args.get("diastolic", 0):
-        raise refuse(f"a blood pressure of {args['systolic']}/{args['diastolic']} is none; say it again")
-    if args.get("temperature", 0.0) > _WARMEST:
-        raise refuse(f"a temperature of {args['temperature']:g} is not in °C; say it in °C")
+        given |= found.groupdict()
+    return _recorded(said, _values(given))
+
+
+def _values(given: Mapping[str, str]) -> dict[str, float]:
+    """What was read, as numbers. Whether they can be is for the tool to say; their unit is said here alone."""
+    values = {name: float(text) if name == "temperature" else int(text) for name, text in given.items()}
+    if values.get("temperature", 0.0) > _WARMEST:
+        raise refuse(f"a temperature of {values['temperature']:g} is not in °C; say it in °C")
+    return values
+
+
+def _recorded(said: Said, args: Mapping[str, Any]) -> Plan:
     return plan(said.search(), step("s2", "vitals.record", {"patient": PATIENT, **args}, after=("s1",)))
 
 
@@ -93,7 +97,7 @@ def _correct_last(said: Said) -> Plan:
 VITALS: tuple[Formula, ...] = (
     Formula.of(
         "vitals.record",
-        _pressure,
+        _one,
         rf"{_WRITE} {{whose}} {_READING}{_TAKEN}",
         rf"{_WRITE} an? {_READING} for {{who}}{_TAKEN}",
     ),
