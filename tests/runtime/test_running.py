@@ -10,6 +10,7 @@ import pytest
 
 from condor import Condor, HitlTier, PolicyClass, Principal, ToolContext, tool
 from condor.core.errors import NotAllowed, RefusedInput, StoreUnavailable, UnknownId
+from condor.ports.jobs import Backlog
 from condor.runtime import tending
 from condor.testing import FailDisk
 from tests.pump.desk import ANN, BOB, ROBOT, call, check_everything, open_desk, read_tool, write_tool
@@ -337,6 +338,35 @@ async def test_the_tender_outlives_a_refusing_disk(
             await asyncio.sleep(0.01)
             end = await desk.rest(run["runId"])
         assert end["status"] == "aborted"
+
+
+@pytest.mark.parametrize("fault", [ValueError, StoreUnavailable])
+@pytest.mark.parametrize("fails", ["refresh", "backlog"])
+async def test_who_only_attends_outlives_a_fault(
+    monkeypatch: pytest.MonkeyPatch, fault: type[Exception], fails: str
+) -> None:
+    """Kernels are read again after a look that failed, whatever of it did."""
+    monkeypatch.setattr(tending, "TEND_EVERY_S", 0.01)
+    faults, refreshed = iter([fault("once")]), asyncio.Event()
+
+    def look(name: str) -> None:
+        if name == fails and (found := next(faults, None)):
+            raise found
+
+    async def refresh() -> None:
+        look("refresh")
+        refreshed.set()
+
+    async def backlog() -> Backlog:
+        look("backlog")
+        return Backlog(workers=1)
+
+    attending = asyncio.create_task(tending.attend(refresh=refresh, backlog=backlog))
+    await asyncio.wait(
+        {attending, asyncio.ensure_future(refreshed.wait())}, timeout=2, return_when="FIRST_COMPLETED"
+    )
+    assert refreshed.is_set()
+    await tending.cancelled(attending)
 
 
 async def test_an_address_that_is_no_text_is_named(tmp_path: Path) -> None:

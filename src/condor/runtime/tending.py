@@ -89,6 +89,9 @@ async def attend(
         except StoreUnavailable:
             _log.warning("the store cannot be read; looking again in %g s", TEND_EVERY_S)
             await asyncio.sleep(TEND_EVERY_S)
+        except Exception:  # noqa: BLE001 - a fault of ours in one look costs no later one
+            _log.exception("a look after the kernels failed; looking again in %g s", TEND_EVERY_S)
+            await asyncio.sleep(TEND_EVERY_S)
 
 
 def _told(found: Backlog, *, has_workers: bool) -> bool:
