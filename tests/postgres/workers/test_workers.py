@@ -183,8 +183,8 @@ async def test_a_worker_that_hangs_after_the_store_was_away_loses_its_run(crew: 
     plan = {"steps": [step("h", "gate.hold", name="h"), step("a", "once.write", "h", record="a")]}
     async with crew.server() as condor:
         first = await crew.worker(**QUICK, CREW_AWAY="unit.acknowledged")
-        # Between two of its looks (each 5 s), of which one would hand the run over before the job comes again.
-        await asyncio.sleep((5.3 - time.time() % 5) % 5)
+        # Between two of its looks (each 5 s): one would hand the run over before the job comes again.
+        await asyncio.sleep((6.0 - time.time() % 5) % 5)
         run = await condor.start(plan=plan, principal=ANN)
         await crew.there(f"held-h-{first}")
         await crew.worker(**QUICK)
