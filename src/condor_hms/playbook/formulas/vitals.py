@@ -67,7 +67,7 @@ def _several(said: Said) -> Plan:
 
 
 def _values(given: Mapping[str, str]) -> dict[str, float]:
-    """What was read, as numbers. Whether they can be is for the tool to say; their unit is said here alone."""
+    """What was read, as numbers. Whether they can be is for the tool to say, their unit is known here."""
     values = {name: float(text) if name == "temperature" else int(text) for name, text in given.items()}
     if values.get("temperature", 0.0) > _WARMEST:
         raise refuse(f"a temperature of {values['temperature']:g} is not in °C; say it in °C")
