@@ -179,16 +179,17 @@ def test_no_text_takes_long(text: str) -> None:
     assert time.perf_counter() - begun < 1.0
 
 
-#: Understood as it is typed alone, with the reason.
+_OTHER_CASE = {"lower case", "capitals"}
+#: Understood as it is typed: in which other ways it is not, with the reason.
 ASKED_AGAIN = {
-    # “smith, melissa” in lower case could be two patients.
-    "Start Smith, Melissa on nitrofurantoin 100 mg twice a day for 5 days",
-    # Without capitals nobody can tell whom a task names.
-    "Remind the pharmacy to check Nicholas Bell's ticagrelor dose by tomorrow",
-    "Create an urgent task for the nurses: recheck Robin Brown's oxygen saturation",
-    "Remind the nurses to recheck Robin Brown's oxygen saturation",
+    # “smith, melissa” could be two patients.
+    "Start Smith, Melissa on nitrofurantoin 100 mg twice a day for 5 days": _OTHER_CASE,
+    # Where every word or none has a capital, nobody can tell whom a task names.
+    "Remind the pharmacy to check Nicholas Bell's ticagrelor dose by tomorrow": _OTHER_CASE,
+    "Create an urgent task for the nurses: recheck Robin Brown's oxygen saturation": _OTHER_CASE,
+    "Remind the nurses to recheck Robin Brown's oxygen saturation": _OTHER_CASE,
     # “Please can she have …” asks for it, “can she have …?” asks whether.
-    "Can Helen Coleman have tramadol 50 mg?",
+    "Can Helen Coleman have tramadol 50 mg?": {"polite"},
 }
 
 
@@ -206,7 +207,7 @@ ASKED_AGAIN = {
     ],
 )
 def test_how_it_is_typed_makes_no_other_plan(how: str, said: Callable[[str], str]) -> None:
-    """Case, politeness, quotes and blanks change nothing; at most the request is not understood."""
+    """Case, politeness, quotes and blanks change nothing, but for requests that are known to be refused then."""
     refused = []
     for case in CORPUS["planned"]:
         # A record's id is written as it is; own words stay as they are, the thanks in them too.
@@ -217,7 +218,7 @@ def test_how_it_is_typed_makes_no_other_plan(how: str, said: Callable[[str], str
             refused.append(case["text"])
         else:
             assert json.dumps(brief(steps)).lower() == json.dumps(case["plan"]).lower(), case["text"]
-    assert set(refused) <= ASKED_AGAIN, how
+    assert set(refused) == {text for text, ways in ASKED_AGAIN.items() if how in ways}
 
 
 @pytest.mark.parametrize("said", [str.lower, str.upper])
