@@ -207,7 +207,7 @@ ASKED_AGAIN = {
     ],
 )
 def test_how_it_is_typed_makes_no_other_plan(how: str, said: Callable[[str], str]) -> None:
-    """Case, politeness, quotes and blanks change nothing, but for requests that are known to be refused then."""
+    """Case, politeness, quotes and blanks change nothing; what is refused then is known, text by text."""
     refused = []
     for case in CORPUS["planned"]:
         # A record's id is written as it is; own words stay as they are, the thanks in them too.
