@@ -10,11 +10,14 @@ import pytest
 
 from condor import HitlTier, PolicyClass, ToolContext, ToolDescriptor, ToolError, ToolResult, tool
 from condor.core.errors import StaleSuspension
-from condor.core.recovery import GateVerb
+from condor.core.recovery import Charge, GateVerb
 from condor.ports.model import Confirmation
 from condor.pump import retries
+from condor.pump.breaker import pay
+from condor.pump.phases.suspend_resume import ResumeRun
+from condor.pump.segment import Segment
 from condor.testing import ScriptedConfirmer, ToolFault, faulty
-from tests.pump.desk import ANN, BOB, call, open_desk
+from tests.pump.desk import ANN, BOB, ask, call, open_desk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -128,12 +131,32 @@ async def test_an_edit_that_has_drifted_is_asked_anew(tmp_path: Path, now: dict[
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("gone", ["no tool", "other class", "other role"])
+@pytest.mark.parametrize("gone", ["one.read", "two.read"])
+async def test_an_edit_is_not_answered_where_its_tools_are_not(tmp_path: Path, gone: str) -> None:
+    """The answer is refused and the card stays open; with the tools of the run it is taken."""
+    home, tools = tmp_path / "home", {"one.read": down(), "two.read": source("two.read")}
+    async with open_desk(home, *tools.values()) as desk:
+        run = await desk.run(call("s", "one.read"))
+        card = await desk.card(run["runId"])
+    async with open_desk(home, *(tool for name, tool in tools.items() if name != gone), seed=1) as desk:
+        told = rf"there is no tool {gone} in this process; start it with the tools of this run"
+        with pytest.raises(StaleSuspension, match=told):
+            await desk.answer(card, {"approved": True})
+        with pytest.raises(StaleSuspension, match=told):
+            await desk.condor._running().check_answer(
+                ResumeRun(run_id=None, suspend_id=card["suspendId"], data={"approved": True}, principal=BOB)
+            )
+        assert (await desk.card(run["runId"]))["suspendId"] == card["suspendId"]
+    async with open_desk(home, *tools.values(), seed=2) as desk:
+        end = await desk.approve(card)
+        assert (end["status"], end["steps"][0]["tool"]) == ("succeeded", "two.read")
+
+
+@pytest.mark.parametrize("gone", ["other class", "other role"])
 async def test_an_edit_that_cannot_be_made_any_more(tmp_path: Path, gone: str) -> None:
     """The answer is refused as stale, the step ends as it had ended, and it is said why nothing stood in."""
     home = tmp_path / "home"
     instead = {
-        "no tool": [],
         "other class": [source("two.read", policy_class=PolicyClass.EXEC)],
         "other role": [source("two.read", roles=frozenset({"nobody"}))],
     }[gone]
@@ -146,7 +169,7 @@ async def test_an_edit_that_cannot_be_made_any_more(tmp_path: Path, gone: str) -
         assert (end["status"], end["steps"][0]["tool"]) == ("failed", "one.read")
         assert [one["rule"] for one in end["recovery"]] == ["end.as-it-is"]
         assert await desk.audit(run["runId"], decision="plan-kept")
-        assert ("No other tool could stand in for it" in end["closing"]) == bool(instead)
+        assert "No other tool could stand in for it" in end["closing"]
 
 
 async def test_a_declined_edit_is_a_decision_of_its_own(tmp_path: Path) -> None:
@@ -204,3 +227,62 @@ async def test_an_approver_of_an_edit_is_its_actor(tmp_path: Path) -> None:
         (row,) = await desk.audit(run["runId"], decision="plan-revised")
         assert (row["actor"], row["contractHash"]) == (BOB.id, card["contractHash"])
         assert row["actor"] != ANN.id
+
+
+@pytest.fixture
+def met(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """``meet``: what happens once, right before an edit is stored; ``segment``: whose edit that was."""
+    seen: dict[str, Any] = {}
+    commit = Segment.commit
+
+    async def met_commit(self: Segment, moves: Any = None, **rest: Any) -> Any:
+        if moves is not None and any(kind == "plan.revised" for kind, _ in moves.events):
+            seen["segment"] = self
+            if meet := seen.pop("meet", None):
+                await meet(self)
+        return await commit(self, moves, **rest)
+
+    monkeypatch.setattr(Segment, "commit", met_commit)
+    return seen
+
+
+async def test_an_edit_that_another_overtook_is_charged_once(tmp_path: Path, met: dict[str, Any]) -> None:
+    """An answer comes between, then the other edit: the one that is asked anew has cost nothing yet."""
+    async with open_desk(tmp_path / "home", down(), source("two.read")) as desk:
+        steps = (call("s0", "one.read", record="0"), call("s1", "one.read", record="1"), ask("c", "Go on?"))
+        run = await desk.run(*steps)
+        cards = {card["stepId"]: card for card in await desk.cards(run["runId"])}
+
+        async def meet(segment: Segment) -> None:
+            await desk.answer(cards["s1"], {"approved": True})
+            while not segment.editing._waiters:  # type: ignore[attr-defined]  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+            await desk.answer(cards["c"], {"approved": True})
+
+        met["meet"] = meet
+        await desk.answer(cards["s0"], {"approved": True})
+        end: Any = await desk.rest(run["runId"])
+        assert (end["status"], end["graph"]["revision"]) == ("suspended", 2)
+        assert end["budget"]["plan_mutations"]["used"] == 1
+        end = await desk.approve(await desk.card(run["runId"]))
+        assert (end["status"], end["graph"]["revision"]) == ("succeeded", 3)
+        assert end["budget"]["plan_mutations"]["used"] == 2
+        assert len(await told(desk, run["runId"], "plan.revised")) == 2
+
+
+async def test_an_edit_that_a_stop_overtook_costs_nothing(tmp_path: Path, met: dict[str, Any]) -> None:
+    """The step ends as it had ended; others' charges in between stay."""
+    async with open_desk(tmp_path / "home", down(), source("two.read")) as desk:
+        run = await desk.run(call("s", "one.read"))
+
+        async def meet(segment: Segment) -> None:
+            pay(segment, Charge(tokens=7))
+            await desk.condor.stop(run["runId"])
+
+        met["meet"] = meet
+        end = await desk.approve(await desk.card(run["runId"]))
+        ledger = met["segment"].state.ledger
+        assert (end["status"], end["steps"][0]["status"]) == ("aborted", "failed")
+        assert end["graph"]["revision"] == 1
+        assert (ledger.plan_mutations, ledger.tokens, ledger.steps) == (0, 7, {})
+        assert (end["budget"]["plan_mutations"]["used"], end["budget"]["tokens"]["used"]) == (0, 7)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput, call_facts
+from condor.core.errors import StaleSuspension
 from condor.core.ids import Digest, Json, StepId
 from condor.core.outcome import FULFILLED, StepOutcome, StepStatus, is_json
 from condor.core.plan.reference import MISSING, Reference, find_references, resolve_references, shown_token
@@ -27,6 +28,18 @@ if TYPE_CHECKING:
     from condor.ports.store import SuspensionRow
     from condor.pump.segment import PumpPorts
     from condor.pump.state import RunState
+
+
+def tool_here(ports: PumpPorts, name: str) -> ToolDescriptor:
+    """The tool that a card is about.
+
+    Raises:
+        StaleSuspension: this process has it not; the card stays as it is.
+    """
+    tool = ports.toolbox.find(name)
+    if tool is None:
+        raise StaleSuspension(f"there is no tool {name} in this process; start it with the tools of this run")
+    return tool
 
 
 def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor) -> ToolCallInput:

@@ -31,8 +31,15 @@ from condor.core.recovery.substitution import asks_for_another, way_of
 from condor.core.run import EventKind
 from condor.core.suspend import Origin
 from condor.ports.store import StepRow, SuspensionRow
-from condor.pump.breaker import any_succeeded, open_breaker, worked_s
-from condor.pump.call import call_of, draws_card, is_supervised_run, refused_stand_ins, stand_ins
+from condor.pump.breaker import any_succeeded, open_breaker, refund, worked_s
+from condor.pump.call import (
+    call_of,
+    draws_card,
+    is_supervised_run,
+    refused_stand_ins,
+    stand_ins,
+    tool_here,
+)
 from condor.pump.decisions import audit_plan_kept, keep_decision
 from condor.pump.plan_mutation_card import edit_contract, held_outcome
 from condor.pump.segment import LookAgain, Segment, entry
@@ -133,12 +140,15 @@ def charge_of(this: Pass, rule: GateRule, candidate: CallFacts | None) -> Charge
 
 
 def edit_drift(segment: Segment, row: SuspensionRow) -> str | None:
-    """Why an edit of the plan is no longer the one that a card showed; None where it is."""
-    state, toolbox = segment.state, segment.ports.toolbox
+    """Why an edit of the plan is no longer the one that a card showed; None where it is.
+
+    Raises:
+        StaleSuspension: this process has not both tools.
+    """
+    state = segment.state
     node = state.node(row.step_id)
-    tool = toolbox.find(node.tool)
-    if tool is None:
-        return f"there is no tool {node.tool} in this process"
+    tool = tool_here(segment.ports, node.tool)
+    tool_here(segment.ports, row.tool)
     this = held_pass(segment, call_of(state, segment.ports, node, tool), lambda _: None)
     found = candidates_of(segment, this) if this is not None else ()
     candidate = next((facts for facts in found if facts.tool == row.tool), None)
@@ -186,8 +196,8 @@ async def apply_edit(
     """Put the tool at the step's coordinate; the step is pending again, under its own id.
 
     1. charge; 2. the edited graph, under its own name; 3. the step's next attempt; 4. event; 5. audit row:
-    one unit. An answer that came between is looked at first; one that stops the run leaves the step as it
-    ended.
+    one unit. An answer that came between is looked at first, with the charge given back; one that stops the
+    run leaves the step as it ended.
 
     Args:
         card: the approved one, where a person was asked.
@@ -195,7 +205,7 @@ async def apply_edit(
     Returns:
         False where the card's edit is not this one any more: it is to be asked anew, and nothing was done.
     """
-    state, told, charged = segment.state, this.told, False
+    state, charge = segment.state, charge_of(this, rule, candidate)
     while True:
         async with segment.editing:
             if state.halt is not None or segment.leaving:
@@ -203,14 +213,13 @@ async def apply_edit(
             if card is not None and edit_contract(segment, this.given.node, candidate) != card.contract_hash:
                 segment.facts.consume.append(card.suspend_id)
                 return False
-            if not charged and not _charge(segment, this, rule, candidate, card):
+            if not _charge(segment, this, rule, candidate, card, charge):
                 return True
-            charged = True
             keep(segment, this, rule, GateVerb.RETRY_WITH_DIFFERENT_TOOL, candidate)
-            if not told:
+            if not this.told:
                 segment.tell_end(this.step_id, this.outcome)
                 this.audit(this.outcome)
-                told = True
+                this = replace(this, told=True)
             attempt = state.row(this.step_id).attempt + 1
             graph = substitute_tool(graph_of(segment), this.step_id, candidate, attempt=attempt)
             moves = Staging()
@@ -220,24 +229,27 @@ async def apply_edit(
             try:
                 await segment.commit(moves)
             except LookAgain:
-                pass
+                refund(segment, charge)
             else:
                 state.revise_graph(graph)
                 return True
         await segment.look_again()
     keep(segment, this, rule, GateVerb.HALT, candidate)
-    settle(segment, replace(this, told=told), this.outcome)
+    settle(segment, this, this.outcome)
     return True
 
 
 def _charge(
-    segment: Segment, this: Pass, rule: GateRule, candidate: CallFacts, card: SuspensionRow | None
+    segment: Segment,
+    this: Pass,
+    rule: GateRule,
+    candidate: CallFacts,
+    card: SuspensionRow | None,
+    charge: Charge,
 ) -> bool:
     """Charge for the edit that is made next; False where the breaker opens instead."""
     state = segment.state
-    after = state.ledger.charge(
-        charge_of(this, rule, candidate), worked_s=worked_s(segment), any_succeeded=any_succeeded(segment)
-    )
+    after = state.ledger.charge(charge, worked_s=worked_s(segment), any_succeeded=any_succeeded(segment))
     if not isinstance(after, BreakerStop):
         state.ledger = after
         return True

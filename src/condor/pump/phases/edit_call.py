@@ -15,14 +15,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from condor.core.compiler.leaves.tool_call import edit_form_of, was_denied
-from condor.core.errors import EditInvalid, NotEditable, OurBug, RefusedInput, StaleSuspension, ToolError
+from condor.core.errors import EditInvalid, NotEditable, OurBug, RefusedInput, ToolError
 from condor.core.ids import digest_of
 from condor.core.outcome import StepStatus
 from condor.core.run import EventKind
 from condor.core.suspend import Origin, apply_edit, read_edit
 from condor.core.values import dataclass
 from condor.ports.store import Conflict, Decide, SuspensionRow
-from condor.pump.call import call_of, changes_of, invocation_of
+from condor.pump.call import call_of, changes_of, invocation_of, tool_here
 from condor.pump.phases.suspend_resume import (
     Accepted,
     ResumeRun,
@@ -132,11 +132,7 @@ def _call(state: RunState, ports: PumpPorts, row: SuspensionRow) -> ToolCallInpu
     if row.origin != Origin.TOOL_POLICY:
         return None
     node = state.node(row.step_id)
-    tool = ports.toolbox.find(row.tool)
-    if tool is None:
-        raise StaleSuspension(
-            f"there is no tool {row.tool} in this process; start it with the tools of this run"
-        )
+    tool = tool_here(ports, row.tool)
     return call_of(state, ports, node, tool) if node.tool == row.tool else None
 
 

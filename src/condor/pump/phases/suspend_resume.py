@@ -30,7 +30,7 @@ from condor.core.suspend import Answer, Origin, ReasonCode, read_reason_code, re
 from condor.core.values import dataclass
 from condor.ports.encoding import decode
 from condor.ports.store import Conflict, Decide, StoredRun, SuspensionRow, SuspensionStatus, Transition
-from condor.pump.call import call_of, changes_of, decided_by
+from condor.pump.call import call_of, changes_of, decided_by, tool_here
 from condor.pump.phases.fail import readable
 from condor.pump.phases.halt import expire, halt_run
 from condor.pump.plan_edit import decline_edit, edit_drift
@@ -292,16 +292,16 @@ def _status(given: Answer) -> SuspensionStatus:
 
 
 def drift_of(segment: Segment, row: SuspensionRow) -> str | None:
-    """Why the card is no longer what would run; None when it is. Record drift shows at execution."""
+    """Why the card is no longer what would run; None when it is. Record drift shows at execution.
+
+    Raises:
+        StaleSuspension: this process has not the tools that the card is about.
+    """
     if row.origin == Origin.PLAN_MUTATION:
         return edit_drift(segment, row)
     if row.origin != Origin.TOOL_POLICY:
         return None
-    tool = segment.ports.toolbox.find(row.tool)
-    if tool is None:
-        raise StaleSuspension(
-            f"there is no tool {row.tool} in this process; start it with the tools of this run"
-        )
+    tool = tool_here(segment.ports, row.tool)
     facts: Mapping[str, Any] = decode(row.facts)
     given = call_of(segment.state, segment.ports, segment.state.node(row.step_id), tool)
     if contract_now(given, facts["versions"]) == row.contract_hash:
