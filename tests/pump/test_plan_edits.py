@@ -255,7 +255,7 @@ async def test_an_edit_that_another_overtook_is_charged_once(tmp_path: Path, met
 
         async def meet(segment: Segment) -> None:
             await desk.answer(cards["s1"], {"approved": True})
-            while not segment.editing._waiters:  # type: ignore[attr-defined]  # noqa: ASYNC110
+            while not segment.editing._waiters:  # noqa: ASYNC110
                 await asyncio.sleep(0.001)
             await desk.answer(cards["c"], {"approved": True})
 

@@ -30,6 +30,12 @@ def charged(segment: Segment, charge: Charge) -> Staging | None:
     return moves
 
 
+def refund(segment: Segment, charge: Charge) -> None:
+    """Give back the charge for an act that was not done; units of others may have stored it meanwhile."""
+    segment.state.ledger = segment.state.ledger.refunded(charge)
+    segment.payload(LEDGER, segment.state.ledger.to_json())
+
+
 def open_breaker(segment: Segment, stop: BreakerStop, step_id: str | None = None) -> None:
     """Stop the run for what it has spent: in the ledger, in the log and in the audit, once; it closes."""
     if segment.state.ledger.stop is not None:

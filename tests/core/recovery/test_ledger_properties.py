@@ -94,6 +94,35 @@ def test_an_open_breaker_stays_open(made: list[Charge], more: Charge) -> None:
     assert spend(opened, [more]) == opened
 
 
+@given(st.lists(charges, max_size=12), st.lists(steps, max_size=3), charges, st.lists(charges, max_size=4))
+def test_a_charge_that_is_refunded_was_never_made(
+    made: list[Charge], over: list[str], charge: Charge, others: list[Charge]
+) -> None:
+    """Whoever else charges in between; what is gone (tokens, money, time) and a breaker that opened stay."""
+    ledger = spend(CircuitBreakerLedger(), made)
+    for step in over:
+        ledger = ledger.settled(step)
+    after = ledger.charge(charge, worked_s=5)
+    if isinstance(after, BreakerStop):
+        return
+    gone = {"tokens": after.tokens, "cost_usd": after.cost_usd, "worked_s": after.worked_s}
+    assert after.refunded(charge) == replace(ledger, **gone)  # type: ignore[arg-type]
+    with_others, without = spend(after, others), spend(replace(ledger, **gone), others)  # type: ignore[arg-type]
+    if with_others.stop is None and without.stop is None:
+        assert with_others.refunded(charge) == without
+    assert with_others.refunded(charge).stop == with_others.stop
+    stored = json.loads(json.dumps(with_others.to_json()))
+    assert ledger_from_json(stored, DEFAULT_LIMITS).refunded(charge) == with_others.refunded(charge)
+
+
+def test_what_an_earlier_version_stored_counts_for_no_less() -> None:
+    """It does not tell settled steps from open ones."""
+    ledger = spend(CircuitBreakerLedger(), [Charge(step="a", retries=2, repeats="x", decides="y")])
+    stored = ledger.to_json()
+    del stored["mostOfSettled"]
+    assert ledger_from_json(stored, DEFAULT_LIMITS).used() == ledger.used()
+
+
 @given(st.floats(0, 10**6), st.floats(0, 10**6))
 def test_time_is_what_was_worked(first: float, second: float) -> None:
     """It never goes back, and over its ceiling it stops."""
@@ -131,6 +160,9 @@ def test_a_charge_gives_nothing_back(amounts: Any) -> None:
         {"replans": True},
         {"workedS": float("nan")},
         {"mostOfAStep": [0]},
+        {"mostOfSettled": [0]},
+        {"mostOfSettled": [0, -1, 0]},
+        {"mostOfAStep": [1, 0, 0]},
         {"steps": []},
         {"steps": {"a": {}}},
         {"stop": {"limit": "none", "used": 0, "most": 0, "outcome": "failed"}},

@@ -2,7 +2,8 @@
 
 Law 1: what does not fit is not charged, so no figure ever stands above its ceiling.
 Law 2: a breaker that has opened stays open; every later charge gets the same stop.
-Law 3: a charge is for the attempt, whatever comes of it: an attempt that fails is charged too.
+Law 3: a charge is for the attempt, whatever comes of it: an attempt that fails is charged too. Only what was
+not begun is given back, and never what is gone: time, tokens, money.
 Law 4: pure values. Whoever charges stores the ledger in the transaction of what it pays for, so that a
 restart refills nothing. (Mission: mutation-gate.ts.)
 """
@@ -17,7 +18,7 @@ from condor.core.outcome import is_amount
 from condor.core.recovery.limits import BY_NAME, DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from condor.core.ids import Json
 
@@ -93,6 +94,11 @@ class StepSpent:
     #: Digest of a decision → how often it was taken.
     decided: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def most(self) -> tuple[int, int, int]:
+        """Retries, and the most of any repetition and of any decision."""
+        return self.retries, max(self.repeated.values(), default=0), max(self.decided.values(), default=0)
+
 
 _NOTHING = StepSpent()
 
@@ -110,8 +116,8 @@ class CircuitBreakerLedger:
     worked_s: float = 0
     #: Steps that are still open; a settled one never runs again, so it is forgotten.
     steps: Mapping[str, StepSpent] = field(default_factory=dict)
-    #: The most that any step has spent: retries, repetitions, decisions.
-    most_of_a_step: tuple[int, int, int] = (0, 0, 0)
+    #: The most that any settled step had spent: retries, repetitions, decisions.
+    most_of_settled: tuple[int, int, int] = (0, 0, 0)
     #: Times in a row that the run was taken up with nothing done since the time before.
     take_ups: int = 0
     #: What had been done then, in a word.
@@ -171,6 +177,27 @@ class CircuitBreakerLedger:
         """The ledger of a run that was let go of in order: its last taking up does not count."""
         return replace(self, take_ups=self.take_ups - 1) if self.take_ups and self.stop is None else self
 
+    def refunded(self, charge: Charge) -> CircuitBreakerLedger:
+        """The ledger without a charge for what was not done in the end; the charges of others stay.
+
+        Tokens and money are gone and stay charged, and so does time; a breaker that has opened stays open.
+        """
+        steps = self.steps
+        if charge.step in steps:
+            spent = steps[charge.step]
+            spent = StepSpent(
+                retries=max(0, spent.retries - charge.retries),
+                repeated=_uncounted(spent.repeated, charge.repeats),
+                decided=_uncounted(spent.decided, charge.decides),
+            )
+            steps = _with_step(steps, charge.step, spent)
+        return replace(
+            self,
+            plan_mutations=max(0, self.plan_mutations - charge.plan_mutations),
+            replans=max(0, self.replans - charge.replans),
+            steps=steps,
+        )
+
     def overspent(self, charge: Charge) -> CircuitBreakerLedger:
         """The ledger after something was spent with its breaker open; the stop tells what is gone in all."""
         gone = {"tokens_max": charge.tokens, "cost_usd_max": charge.cost_usd}
@@ -182,11 +209,17 @@ class CircuitBreakerLedger:
         """The ledger without a step that never runs again."""
         if step not in self.steps:
             return self
-        return replace(self, steps={name: spent for name, spent in self.steps.items() if name != step})
+        most = _most([self.most_of_settled, self.steps[step].most])
+        return replace(self, steps=_with_step(self.steps, step, _NOTHING), most_of_settled=most)
 
     def spent_by(self, step: str) -> StepSpent:
         """What an open step has spent."""
         return self.steps.get(step, _NOTHING)
+
+    @property
+    def most_of_a_step(self) -> tuple[int, int, int]:
+        """The most that any step has spent: retries, repetitions, decisions."""
+        return _most([self.most_of_settled, *(spent.most for spent in self.steps.values())])
 
     def used(self) -> dict[str, float]:
         """Every ceiling by name → what was spent of it."""
@@ -204,7 +237,7 @@ class CircuitBreakerLedger:
         }
 
     def _after(self, charge: Charge, worked_s: float) -> CircuitBreakerLedger:
-        steps, most = self.steps, self.most_of_a_step
+        steps = self.steps
         if charge.step:
             spent = self.spent_by(charge.step)
             spent = StepSpent(
@@ -212,12 +245,7 @@ class CircuitBreakerLedger:
                 repeated=_counted(spent.repeated, charge.repeats),
                 decided=_counted(spent.decided, charge.decides),
             )
-            steps = {**steps, charge.step: spent}
-            most = (
-                max(most[0], spent.retries),
-                max(most[1], *spent.repeated.values(), 0),
-                max(most[2], *spent.decided.values(), 0),
-            )
+            steps = _with_step(steps, charge.step, spent)
         return replace(
             self,
             plan_mutations=self.plan_mutations + charge.plan_mutations,
@@ -226,7 +254,6 @@ class CircuitBreakerLedger:
             cost_usd=self.cost_usd + charge.cost_usd,
             worked_s=max(self.worked_s, worked_s) if math.isfinite(worked_s) else self.worked_s,
             steps=steps,
-            most_of_a_step=most,
         )
 
     # -- stored form -------------------------------------------------------------------------
@@ -241,6 +268,7 @@ class CircuitBreakerLedger:
             "costUsd": self.cost_usd,
             "workedS": self.worked_s,
             "mostOfAStep": list(self.most_of_a_step),
+            "mostOfSettled": list(self.most_of_settled),
             "steps": {
                 name: {
                     "retries": spent.retries,
@@ -267,16 +295,17 @@ def ledger_from_json(stored: Mapping[str, Any] | None, limits: Limits) -> Circui
         return CircuitBreakerLedger(limits=limits)
     if stored["v"] != _VERSION:
         raise ValueError(f"its budget has version {stored['v']!r}; this process reads {_VERSION}")
-    retries, repeated, decided = (_amount(most) for most in stored["mostOfAStep"])
+    most = _three(stored["mostOfAStep"])
     stop, taken = stored.get("stop"), stored.get("takeUps")
-    return CircuitBreakerLedger(
+    ledger = CircuitBreakerLedger(
         limits=limits,
         plan_mutations=_amount(stored["planMutations"]),
         replans=_amount(stored["replans"]),
         tokens=_amount(stored["tokens"]),
         cost_usd=_amount(stored["costUsd"]),
         worked_s=_amount(stored["workedS"]),
-        most_of_a_step=(retries, repeated, decided),
+        # What an earlier version stored does not tell settled steps from open ones: none counts for less.
+        most_of_settled=_three(stored["mostOfSettled"]) if "mostOfSettled" in stored else most,
         take_ups=0 if taken is None else _amount(taken["times"]),
         done_before="" if taken is None else str(taken["done"]),
         steps={
@@ -289,6 +318,14 @@ def ledger_from_json(stored: Mapping[str, Any] | None, limits: Limits) -> Circui
         },
         stop=None if stop is None else _stop_of(stop),
     )
+    if ledger.most_of_a_step != most:
+        raise ValueError("its budget does not add up: the most of a step is not what its steps have spent")
+    return ledger
+
+
+def _three(stored: Any) -> tuple[int, int, int]:
+    retries, repeated, decided = (_amount(most) for most in stored)
+    return retries, repeated, decided
 
 
 def _stop_of(stored: Mapping[str, Any]) -> BreakerStop:
@@ -310,6 +347,22 @@ def _amount(stored: Any) -> Any:
 
 def _counted(counts: Mapping[str, int], key: str) -> Mapping[str, int]:
     return {**counts, key: counts.get(key, 0) + 1} if key else counts
+
+
+def _uncounted(counts: Mapping[str, int], key: str) -> Mapping[str, int]:
+    left = {**counts, key: counts.get(key, 0) - 1}
+    return {name: times for name, times in left.items() if times > 0}
+
+
+def _with_step(steps: Mapping[str, StepSpent], step: str, spent: StepSpent) -> Mapping[str, StepSpent]:
+    """The steps with what this one has spent; one that has spent nothing has no place among them."""
+    others = {name: before for name, before in steps.items() if name != step}
+    return others if spent == _NOTHING else {**others, step: spent}
+
+
+def _most(amounts: Iterable[tuple[int, int, int]]) -> tuple[int, int, int]:
+    retries, repeated, decided = (max(column) for column in zip(*amounts, strict=True))
+    return retries, repeated, decided
 
 
 __all__ = ["BreakerStop", "Charge", "CircuitBreakerLedger", "StepSpent", "ledger_from_json"]
