@@ -46,9 +46,15 @@ class Kept:
     def __init__(self, away: int = 0) -> None:
         self.rows: list[Mapping[str, Any]] = []
         self.away = away
+        #: How many rows each batch had; so many are taken before it is away.
+        self.sizes: list[int] = []
+        self.takes = 1_000
 
     async def send(self, rows: Sequence[Mapping[str, Any]]) -> None:
         self.rows += rows
+        self.sizes.append(len(rows))
+        if len(self.sizes) > self.takes:
+            raise SinkAway("away")
         if self.away:
             # The rows were taken, and nobody heard of it.
             self.away -= 1
@@ -112,6 +118,39 @@ async def test_a_sink_that_is_away_gets_the_rest_later(tmp_path: Path) -> None:
         assert len(sink.rows) > len(set(sink.places()))
         assert condor.counts["sink-kept"] == 3
         assert json.loads(position_file(tmp_path, "kept").read_text())["away"] == ""
+
+
+async def test_a_batch_holds_the_rows_of_many_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One seal of fifty runs is sent and noted once; a long one goes on after the last batch that was taken."""
+    noted: list[int] = []
+    write = delivering._write
+
+    def note(path: Path, kept: dict[str, Any]) -> None:
+        assert threading.current_thread() is not threading.main_thread()
+        noted.append(kept["seal"])
+        write(path, kept)
+
+    monkeypatch.setattr(delivering, "_write", note)
+    async with Condor(tools=[set_stock], home=tmp_path, tend=False) as condor:
+        await _runs(condor, 50)
+        sink, small = Kept(), Kept()
+        await _look(condor, Delivery((sink,), tmp_path, condor.store, condor.counts))
+        everything = await _all(condor)
+        assert (len(everything), sink.sizes, noted) == (100, [100], [1])
+        assert sorted(sink.places()) == everything
+        monkeypatch.setattr(delivering, "_BATCH_ROWS", 7)
+        small.name = "small"
+        small.takes = 3
+        delivery = Delivery((small,), tmp_path, condor.store, condor.counts)
+        await _look(condor, delivery)
+        assert small.sizes == [7] * 4
+        kept = json.loads(position_file(tmp_path, "small").read_text())
+        assert (kept["seal"], kept["away"], sum(kept["runs"].values())) == (0, "away", 21)
+        small.takes = 100
+        await _look(condor, delivery, 2)
+        assert small.sizes == [7] * 15 + [2]
+        assert sorted({*small.places()}) == everything
+        assert json.loads(position_file(tmp_path, "small").read_text())["seal"] == 1
 
 
 async def test_a_lost_position_sends_anew(tmp_path: Path) -> None:

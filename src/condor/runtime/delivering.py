@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-#: Seconds between two looks for rows that are not delivered.
+#: Seconds between two looks for rows that are not delivered; each seals what is new first (ADR 31).
 DELIVER_EVERY_S: Final = 5.0
 #: Seconds for the look that a process takes before it ends.
 LAST_LOOK_S: Final = 2.0
 #: Longest pause of a sink that is away, in looks.
 _PAUSE_LOOKS_MAX: Final = 60
-#: Rows of one batch: some 400 KB.
+#: Rows of one batch, of however many runs: some 400 KB.
 _BATCH_ROWS: Final = 500
 
 
@@ -101,44 +101,86 @@ class Delivery:
                 self._pauses[sink.name] = (longest, min(2 * longest, _PAUSE_LOOKS_MAX))
                 self._count(f"sink-{sink.name}")
                 _log.warning("the audit sink %s is away: %s; it gets the rest later", sink.name, away)
-                self._keep(sink.name, away=str(away))
+                await self._keep(sink.name, away=str(away))
 
     async def _deliver(self, sink: AuditSink) -> None:
         position = self._at[sink.name]
+        batch = _Batch(seal=position.seal)
         async for seal in self._store.seals(after=position.seal):
             for run_id, seq in seal_heads_of(seal.body):
-                async for rows in self._rows(run_id, after=position.runs.get(run_id, 0), upto=seq):
-                    await sink.send(rows)
-                    position.runs[run_id] = int(str(rows[-1]["seq"]))
-                    if any(row.get("decision") == "run-ended" for row in rows):
-                        del position.runs[run_id]
-                    self._keep(sink.name)
-            position.seal = seal.seq
-            self._keep(sink.name)
+                after = batch.runs[run_id] if run_id in batch.runs else position.runs.get(run_id)
+                async for row in self._rows(run_id, after=after or 0, upto=seq):
+                    batch.add(run_id, row)
+                    if len(batch.rows) == _BATCH_ROWS:
+                        await self._send(sink, batch)
+                        batch = _Batch(seal=position.seal)
+            batch.seal = seal.seq
+        if batch.seal > position.seal or batch.rows:
+            await self._send(sink, batch)
 
-    async def _rows(self, run_id: str, *, after: int, upto: int) -> AsyncIterator[list[dict[str, Json]]]:
+    async def _send(self, sink: AuditSink, batch: _Batch) -> None:
+        """Send a batch and note it.
+
+        Raises:
+            SinkAway: it was not taken.
+        """
+        if batch.rows:
+            await sink.send(batch.rows)
+        position = self._at[sink.name]
+        position.seal = batch.seal
+        for run_id, seq in batch.runs.items():
+            if seq is None:
+                position.runs.pop(run_id, None)
+            else:
+                position.runs[run_id] = seq
+        await self._keep(sink.name)
+
+    async def _rows(self, run_id: str, *, after: int, upto: int) -> AsyncIterator[dict[str, Json]]:
         while after < upto:
             found = await self._store.audit(
                 AuditFilter(run_id=run_id), limit=_BATCH_ROWS, after=(run_id, after)
             )
-            rows = [audit_json(row) for row in found if row.seq <= upto]
+            rows = [row for row in found if row.seq <= upto]
             if not rows:
                 return  # they were removed: `condor audit verify` says so
-            yield rows
-            after = found[len(rows) - 1].seq
+            for row in rows:
+                yield audit_json(row)
+            after = rows[-1].seq
 
-    def _keep(self, name: str, *, away: str = "") -> None:
-        position, path = self._at[name], position_file(self._home, name)
+    async def _keep(self, name: str, *, away: str = "") -> None:
+        """Note how far a sink is; the disk holds up no run."""
+        position = self._at[name]
         position.away = away
-        kept: dict[str, Any] = {"seal": position.seal, "runs": position.runs, "away": away}
-        beside = path.with_name(f"{path.name}.new")
-        try:
-            handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump(kept, file)
-            beside.replace(path)
-        except OSError:
-            _log.warning("how far the sink %s is could not be kept in %s", name, path, exc_info=True)
+        kept = {"seal": position.seal, "runs": dict(position.runs), "away": away}
+        await asyncio.to_thread(_write, position_file(self._home, name), kept)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Batch:
+    """Rows that are sent together, and where their sink is when it has taken them."""
+
+    #: Every row of seals up to this one is in this batch or one before.
+    seal: int
+    rows: list[dict[str, Json]] = field(default_factory=list)
+    #: Run → its last row; None where it ended.
+    runs: dict[str, int | None] = field(default_factory=dict)
+
+    def add(self, run_id: str, row: dict[str, Json]) -> None:
+        """One more row, the next of its run."""
+        self.rows.append(row)
+        ends = row.get("decision") == "run-ended" or self.runs.get(run_id, 0) is None
+        self.runs[run_id] = None if ends else int(str(row["seq"]))
+
+
+def _write(path: Path, kept: dict[str, Any]) -> None:
+    beside = path.with_name(f"{path.name}.new")
+    try:
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(kept, file)
+        beside.replace(path)
+    except OSError:
+        _log.warning("how far a sink is could not be kept in %s", path, exc_info=True)
 
 
 async def deliver(delivery: Delivery, seal: Callable[[], Awaitable[object]]) -> NoReturn:
