@@ -13,12 +13,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from condor.core.errors import CondorError, HomeUnusable
+from condor.core.errors import CondorError, HomeUnusable, RefusedInput
 from condor.ports.database_url import is_postgres
 from condor_hms.fhir.errors import FhirError, Unavailable
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
+    from datetime import date
     from pathlib import Path
 
     from condor import PackSetup
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from condor_hms.fhir.table_store import TableStore
     from condor_hms.outbox import Channel
 
-__all__ = ["OpenedRecord", "open_record"]
+__all__ = ["OpenedRecord", "demo_day", "open_record"]
 
 #: The one resource that tells whether the demonstration record was loaded.
 _DEMO_MARKER = "Organization/hms-demo-hospital"
@@ -106,6 +107,8 @@ async def _on_server(base_url: str, setup: PackSetup) -> AsyncIterator[OpenedRec
     async with store:
         if not setup.read_only:
             _make_folder(setup.home)
+        if setup.demo:
+            store.stand_at(demo_day())
         yield OpenedRecord(
             fhir=store,
             channels=_in_file(setup.home),
@@ -159,10 +162,26 @@ async def _of_our_own(database_url: str, setup: PackSetup) -> AsyncIterator[Open
         if database_url:
             await _refuse_to_leave_a_file(store, home)
         demo, made = await _made(store, where, wanted=setup.demo)
+        if demo:
+            store.stand_at(demo_day())
         sent = await _sent(store, channels)
         yield OpenedRecord(fhir=store, channels=channels, demo=demo, is_own=True, notes=(*made, *lost, *sent))
     finally:
         store.close()
+
+
+def demo_day() -> date:
+    """The day on which a demonstration stands.
+
+    Raises:
+        RefusedInput: ``CONDOR_DEMO_TODAY`` is no date.
+    """
+    from condor_hms.demo import demo_today
+
+    try:
+        return demo_today()
+    except ValueError as error:
+        raise RefusedInput(str(error), code="settings") from None
 
 
 def _file_of(home: Path) -> Path:

@@ -67,10 +67,11 @@ def _pack_of(record: OpenedRecord, home: Path, *, is_served: bool) -> OpenedPack
     from condor_hms.catalogue import Hospital, hospital_tools
     from condor_hms.demo.scenes import FAULTS, REQUESTS
     from condor_hms.facade import RecordFacade
+    from condor_hms.opening import demo_day
     from condor_hms.playbook import PlaybookPlanner
     from condor_hms.run_export import FhirRunView
 
-    today = _demo_day() if record.demo else None
+    today = demo_day() if record.demo else None
     day = today or datetime.datetime.now(datetime.UTC).astimezone().date()
     people = _principals()
     hospital = Hospital(
@@ -99,16 +100,6 @@ def _pack_of(record: OpenedRecord, home: Path, *, is_served: bool) -> OpenedPack
         views=[FhirRunView(record.fhir)],
         notes=record.notes,
     )
-
-
-def _demo_day() -> datetime.date:
-    from condor import RefusedInput
-    from condor_hms.demo import demo_today
-
-    try:
-        return demo_today()
-    except ValueError as error:
-        raise RefusedInput(str(error), code="settings") from None
 
 
 def _clinicians() -> dict[str, str]:

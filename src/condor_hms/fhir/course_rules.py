@@ -1,8 +1,8 @@
 """Rules of write profiles about the course of things: what is before what, and what is still to come; pure.
 
 Rule 1: where two dates of one resource can be told apart, the later one is later.
-Rule 2: what was done or measured was not done in the far future. A year is left to clocks, time zones and
-demonstration records, whose day stands.
+Rule 2: what was done or measured was not done in the far future of the day that is handed in. A year is left
+to clocks and time zones.
 Each rule yields issues; its key is the official one (app-4, inv-1, pat-1) where there is one.
 """
 
@@ -16,17 +16,15 @@ from condor_hms.fhir.errors import Issue
 from condor_hms.fhir.search_values import date_range
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["COURSE_RULES"]
+__all__ = ["course_issues"]
 
 #: R4 value set administrative-gender.
 _GENDERS = ("male", "female", "other", "unknown")
 _SLACK = datetime.timedelta(days=366)
-#: The demonstration's day may be ahead of a clock that is behind it.
-_EARLIEST_NOW = datetime.date(2026, 12, 31)
 
 
 def not_before(earlier: str, later: str, rule: str) -> Callable[[Resource], Iterator[Issue]]:
@@ -41,19 +39,14 @@ def not_before(earlier: str, later: str, rule: str) -> Callable[[Resource], Iter
     return check
 
 
-def not_far_ahead(*paths: str) -> Callable[[Resource], Iterator[Issue]]:
+def _far_ahead(resource: Resource, paths: Iterable[str], today: datetime.date) -> Iterator[Issue]:
     """What has happened is not in the far future."""
-
-    def check(resource: Resource) -> Iterator[Issue]:
-        today = max(datetime.datetime.now(datetime.UTC).date(), _EARLIEST_NOW)
-        latest = (today + _SLACK).isoformat()
-        for path in paths:
-            for place, when in elements_at(resource, path):
-                if isinstance(when, str) and when[:10] > latest:
-                    message = "it is more than a year ahead: what was done or measured has happened"
-                    yield Issue(path=place, rule="future", message=message)
-
-    return check
+    latest = (today + _SLACK).isoformat()
+    for path in paths:
+        for place, when in elements_at(resource, path):
+            if isinstance(when, str) and when[:10] > latest:
+                message = "it is more than a year ahead: what was done or measured has happened"
+                yield Issue(path=place, rule="future", message=message)
 
 
 def cancelled_for_a_reason(resource: Resource) -> Iterator[Issue]:
@@ -88,31 +81,43 @@ def never_less_than_nothing(resource: Resource) -> Iterator[Issue]:
                 yield Issue(path=f"{place}.value", rule="money", message="a total is not negative")
 
 
+def course_issues(resource: Resource, today: datetime.date) -> Iterator[Issue]:
+    """What in the resource cannot be as the course of things, on the day on which it is written."""
+    kind = resource["resourceType"]
+    for rule in _RULES.get(kind, ()):
+        yield from rule(resource)
+    yield from _far_ahead(resource, _HAPPENED.get(kind, ()), today)
+
+
 #: By type; types without a write profile too.
-COURSE_RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
-    "AllergyIntolerance": (not_far_ahead("onsetDateTime", "recordedDate", "lastOccurrence"),),
+_RULES: dict[str, tuple[Callable[[Resource], Iterator[Issue]], ...]] = {
     "Appointment": (cancelled_for_a_reason,),
-    "ChargeItem": (not_far_ahead("occurrenceDateTime", "enteredDate"),),
-    "Communication": (not_before("sent", "received", "order"), not_far_ahead("sent", "received")),
-    "Condition": (
-        not_before("onsetDateTime", "abatementDateTime", "order"),
-        not_far_ahead("onsetDateTime", "abatementDateTime", "recordedDate"),
-    ),
-    "DiagnosticReport": (not_far_ahead("effectiveDateTime", "issued"),),
-    "DocumentReference": (not_far_ahead("date"),),
-    "Immunization": (not_far_ahead("occurrenceDateTime", "recorded"),),
-    "Invoice": (never_less_than_nothing, not_far_ahead("date")),
-    "MedicationRequest": (not_far_ahead("authoredOn"),),
-    "MedicationStatement": (not_far_ahead("effectiveDateTime", "dateAsserted"),),
-    "Observation": (not_far_ahead("effectiveDateTime", "effectivePeriod.start", "issued"),),
+    "Communication": (not_before("sent", "received", "order"),),
+    "Condition": (not_before("onsetDateTime", "abatementDateTime", "order"),),
+    "Invoice": (never_less_than_nothing,),
     "Patient": (
         genders_are_known,
         contacts_say_who,
         not_before("birthDate", "deceasedDateTime", "order"),
-        not_far_ahead("birthDate", "deceasedDateTime"),
     ),
     "Practitioner": (genders_are_known,),
-    "Procedure": (not_far_ahead("performedDateTime", "performedPeriod.start"),),
     "RelatedPerson": (genders_are_known,),
-    "Task": (not_before("authoredOn", "lastModified", "inv-1"), not_far_ahead("authoredOn", "lastModified")),
+    "Task": (not_before("authoredOn", "lastModified", "inv-1"),),
+}
+#: Type → elements that say when something was done, measured or written down.
+_HAPPENED: dict[str, tuple[str, ...]] = {
+    "AllergyIntolerance": ("onsetDateTime", "recordedDate", "lastOccurrence"),
+    "ChargeItem": ("occurrenceDateTime", "enteredDate"),
+    "Communication": ("sent", "received"),
+    "Condition": ("onsetDateTime", "abatementDateTime", "recordedDate"),
+    "DiagnosticReport": ("effectiveDateTime", "issued"),
+    "DocumentReference": ("date",),
+    "Immunization": ("occurrenceDateTime", "recorded"),
+    "Invoice": ("date",),
+    "MedicationRequest": ("authoredOn",),
+    "MedicationStatement": ("effectiveDateTime", "dateAsserted"),
+    "Observation": ("effectiveDateTime", "effectivePeriod.start", "issued"),
+    "Patient": ("birthDate", "deceasedDateTime"),
+    "Procedure": ("performedDateTime", "performedPeriod.start"),
+    "Task": ("authoredOn", "lastModified"),
 }

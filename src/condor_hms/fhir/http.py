@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -52,10 +53,11 @@ from condor_hms.fhir.references import (
 )
 from condor_hms.fhir.search import parse_search
 from condor_hms.fhir.search_values import patients_of
-from condor_hms.fhir.validation import check_content, check_in_record
+from condor_hms.fhir.validation import check_content, check_in_record, day_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import date
     from types import TracebackType
     from typing import Self
 
@@ -74,23 +76,36 @@ _IDLE_PAGES_MAX = 5
 _BYTES_MAX = 64 * 1024 * 1024
 
 
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
 class HttpFhirStore:
     """A ``FhirStore`` behind a base URL such as ``https://fhir.example.org/R4``."""
 
     def __init__(
-        self, base_url: str, *, token: str | None = None, timeout_s: float = 15.0, read_only: bool = False
+        self,
+        base_url: str,
+        *,
+        token: str | None = None,
+        timeout_s: float = 15.0,
+        read_only: bool = False,
+        now: Callable[[], datetime] = _utc_now,
     ) -> None:
         """Nothing is asked yet.
 
         Args:
             timeout_s: one request in all; a call of many requests has ``http_wire.CALL_TIMEOUTS`` times that.
             read_only: every write is refused here.
+            now: the time, aware; what is written is held to its day.
 
         Raises:
             Unavailable: the URL is none, or a token would go in the clear.
         """
         self._wire = FhirWire(base_url, token=token, timeout_s=timeout_s)
         self._read_only = read_only
+        self._clock = now
+        self._stands: date | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -99,6 +114,10 @@ class HttpFhirStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self.aclose()
+
+    def stand_at(self, day: date) -> None:
+        """Take this day as today while the clock is behind it: a demonstration record stands at its day."""
+        self._stands = day
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -156,7 +175,12 @@ class HttpFhirStore:
         if self._read_only:
             raise RequestRefused("transact", "this home is open for reading only")
         entries = parse_bundle(bundle)
-        issues = [issue for entry in entries for issue in check_content(entry.resource, entry=entry.index)]
+        today = day_of(self._clock(), self._stands)
+        issues = [
+            issue
+            for entry in entries
+            for issue in check_content(entry.resource, today=today, entry=entry.index)
+        ]
         if issues:
             raise ValidationRefused(tuple(issues))
         async with self._wire.call("transact"):

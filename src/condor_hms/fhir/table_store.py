@@ -19,10 +19,11 @@ from condor_hms.fhir.errors import Issue, NotFound, RequestRefused, Unavailable,
 from condor_hms.fhir.references import parse_reference
 from condor_hms.fhir.search import parse_search
 from condor_hms.fhir.transaction import apply_entries, stamped
-from condor_hms.fhir.validation import check_content
+from condor_hms.fhir.validation import check_content, day_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from datetime import date
     from types import TracebackType
     from typing import Self
 
@@ -68,11 +69,12 @@ class TableStore:
         Args:
             open_tables: makes a connection in the thread that calls it; True: to write by, False: to read.
             faults: called in the writer thread, at `fhir.before-commit` and `fhir.after-commit`.
-            now: the time of `meta.lastUpdated`, aware.
+            now: the time of `meta.lastUpdated`, aware; what is written is held to its day.
             new_id: ids of created resources, 1-64 of `A-Z a-z 0-9 - .`, never the same twice.
         """
         self._faults = faults
         self._now = now
+        self._stands: date | None = None
         self._new_id = new_id
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="fhir-writer")
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="fhir-reader")
@@ -90,6 +92,10 @@ class TableStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def stand_at(self, day: date) -> None:
+        """Take this day as today while the clock is behind it: a demonstration record stands at its day."""
+        self._stands = day
 
     def close(self) -> None:
         """Finish what was begun and disconnect. Calls after it raise `Unavailable`."""
@@ -146,11 +152,13 @@ class TableStore:
 
     def _transact(self, tables: Tables, entries: tuple[EntryRequest, ...]) -> TransactionResult:
         issues: list[Issue] = []
+        moment = self._now()
+        now = _instant(moment)
+        today = day_of(moment, self._stands)
         for entry in entries:
-            issues.extend(check_content(entry.resource, entry=entry.index))
+            issues.extend(check_content(entry.resource, today=today, entry=entry.index))
         if issues:
             raise ValidationRefused(tuple(issues))
-        now = _instant(self._now())
         tables.begin()
         result = apply_entries(tables, entries, now=now, new_id=self._new_id)
         self._faults("fhir.before-commit")

@@ -2,14 +2,15 @@
 
 Rule 1: both run for every entry of every transaction, whoever sends it.
 Rule 2: a refusal names the element's path and what to do; all issues of a resource are told at once.
-Rule 3: `check_content` needs nothing but the resource; `check_in_record` runs under the write lock.
+Rule 3: `check_content` needs the resource and the day alone; `check_in_record` runs under the write lock.
 """
 
 from __future__ import annotations
 
+from datetime import UTC
 from typing import TYPE_CHECKING, Any
 
-from condor_hms.fhir.course_rules import COURSE_RULES
+from condor_hms.fhir.course_rules import course_issues
 from condor_hms.fhir.elements import concept_code, elements_at, unindexed
 from condor_hms.fhir.errors import Issue
 from condor_hms.fhir.profile_rules import CREATE_RULES, RULES, says_something
@@ -21,25 +22,35 @@ from condor_hms.fhir.value_sets import VALUE_SETS, ValueSet
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
+    from datetime import date, datetime
 
     from condor_hms.fhir.port import Resource
 
-__all__ = ["check_content", "check_in_record", "preload"]
+__all__ = ["check_content", "check_in_record", "day_of", "preload"]
 
 
-def check_content(resource: Resource, *, entry: int | None = None) -> list[Issue]:
+def check_content(resource: Resource, *, today: date, entry: int | None = None) -> list[Issue]:
     """Issues of JSON shape, R4 structure and write profile; empty if there are none.
 
     Later checks stand on earlier ones, so the first kind that finds something ends the check.
+
+    Args:
+        today: the day on which it is written.
+        entry: index of its Bundle entry.
     """
     issues = shape_issues(resource) or structure_issues(resource)
     profile = PROFILES.get(resource["resourceType"])
     if not issues and profile is not None:
         issues = list(_profile_issues(resource, profile))
     if not issues:
-        rules = COURSE_RULES.get(resource["resourceType"], ())
-        issues = [issue for rule in rules for issue in rule(resource)]
+        issues = list(course_issues(resource, today))
     return [_at(issue, entry) for issue in issues]
+
+
+def day_of(now: datetime, stands: date | None) -> date:
+    """The day on which something is written: the clock's (UTC), or a later one on which the record stands."""
+    today = now.astimezone(UTC).date()
+    return today if stands is None else max(today, stands)
 
 
 def check_in_record(

@@ -36,6 +36,7 @@ async def desk(demo_record: Path, tmp_path: Path) -> AsyncIterator[Desk]:
     path = tmp_path / "fhir.db"
     shutil.copy(demo_record, path)
     async with EmbeddedFhirStore(path) as store:
+        store.stand_at(datetime.date(2026, 11, 30))
         channels = dict.fromkeys(CHANNELS, LogChannel(tmp_path / "outbox.log"))
         yield Desk(
             Hospital(

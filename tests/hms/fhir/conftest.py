@@ -13,7 +13,9 @@ from condor_hms.fhir.embedded import EmbeddedFhirStore
 from condor_hms.fhir.http import HttpFhirStore
 from condor_hms.fhir.port import FhirStore
 from condor_hms.fhir.postgres import PostgresFhirStore
+from condor_hms.fhir.table_store import TableStore
 from tests.hms.facade.serving import BehindFacade
+from tests.hms.fhir.support import TODAY
 from tests.hms.fhir_server.process import TOKEN, started_server
 
 
@@ -87,8 +89,10 @@ def opening(request: pytest.FixtureRequest) -> AbstractAsyncContextManager[FhirS
 
 @pytest.fixture
 async def store(opening: AbstractAsyncContextManager[FhirStore]) -> AsyncIterator[FhirStore]:
-    """A store that holds the demonstration record."""
+    """A store that holds the demonstration record, at its day where it writes."""
     async with opening as opened:
+        if isinstance(opened, TableStore | HttpFhirStore):
+            opened.stand_at(TODAY)
         yield opened
 
 
@@ -98,5 +102,6 @@ def demo_store(demo_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Ite
     path = tmp_path_factory.mktemp("shared") / "record.db"
     shutil.copy(demo_file, path)
     store = EmbeddedFhirStore(path)
+    store.stand_at(TODAY)
     yield store
     store.close()

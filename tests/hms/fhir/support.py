@@ -1,5 +1,6 @@
 """Bundles and resources that the tests of the record are written with."""
 
+import datetime
 import json
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ CELECOXIB = "MedicationRequest/rxopd-9d32703ea963"
 WHEAT = "AllergyIntolerance/allergy-a3ad6c07c32f"
 FALLS = "Flag/flag-9001"
 
+#: The demonstration's day.
+TODAY = datetime.date(2026, 11, 30)
 IDEM = "urn:condor:idem"
 CLINICAL = "http://terminology.hl7.org/CodeSystem/allergyintolerance-clinical"
 VERIFICATION = "http://terminology.hl7.org/CodeSystem/allergyintolerance-verification"

@@ -11,7 +11,7 @@ import pytest
 from condor_hms.fhir.port import FhirStore, Resource, VersionConflict
 from condor_hms.fhir.profiles import PROFILES
 from condor_hms.fhir.validation import check_content
-from tests.hms.fhir.support import EXAMPLES, IDEM
+from tests.hms.fhir.support import EXAMPLES, IDEM, TODAY
 
 #: Third-party examples (licences beside them); read where they are, no part of this repository.
 CLINIC = Path(__file__).parents[4] / "shared" / "clinic" / "data"
@@ -34,7 +34,7 @@ def test_foreign_resources_are_not_refused(corpus: str) -> None:
     if not (CLINIC / corpus).is_dir():
         pytest.skip(f"the third-party examples are not at {CLINIC / corpus}")
     found = list(resources_of(CLINIC / corpus))
-    refused = [(row["id"], str(issue)) for row in found for issue in check_content(row)]
+    refused = [(row["id"], str(issue)) for row in found for issue in check_content(row, today=TODAY)]
     assert refused == []
     assert len(found) == CORPORA[corpus]
     assert {row["resourceType"] for row in found} & set(PROFILES)

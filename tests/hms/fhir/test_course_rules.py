@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import datetime
+import inspect
+import shutil
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from condor_hms.fhir import course_rules
+from condor_hms.fhir.embedded import EmbeddedFhirStore
 from condor_hms.fhir.port import FhirStore, ValidationRefused
 from condor_hms.fhir.validation import check_content
-from tests.hms.fhir.support import HELEN, bundle, order
+from tests.hms.fhir.support import HELEN, TODAY, bundle, order
 from tests.hms.fhir.test_malformed import CONDITION, INVOICE, MESSAGE, NOTE, PRESSURE, VACCINE
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 WHO: dict[str, Any] = {"reference": HELEN}
 PATIENT: dict[str, Any] = {
@@ -83,7 +91,7 @@ def test_what_cannot_be_is_refused_with_its_path(
     resource: dict[str, Any], wrong: dict[str, Any], path: str
 ) -> None:
     """The one thing that is wrong is what is told."""
-    assert path in {issue.path for issue in check_content({**resource, **wrong})}
+    assert path in {issue.path for issue in check_content({**resource, **wrong}, today=TODAY)}
 
 
 GOOD: list[tuple[dict[str, Any], dict[str, Any]]] = [
@@ -100,7 +108,7 @@ GOOD: list[tuple[dict[str, Any], dict[str, Any]]] = [
 @pytest.mark.parametrize(("resource", "right"), GOOD, ids=lambda part: part.get("resourceType", ""))
 def test_what_can_be_is_accepted(resource: dict[str, Any], right: dict[str, Any]) -> None:
     """The same, the other way round."""
-    assert check_content({**resource, **right}) == []
+    assert check_content({**resource, **right}, today=TODAY) == []
 
 
 async def test_a_task_is_restricted_to_somebody(demo_store: FhirStore) -> None:
@@ -109,3 +117,31 @@ async def test_a_task_is_restricted_to_somebody(demo_store: FhirStore) -> None:
     with pytest.raises(ValidationRefused) as refusal:
         await demo_store.transact(bundle(entry))
     assert "Task.restriction.recipient[0].reference" in {issue.path for issue in refusal.value.issues}
+
+
+NEW_YEAR = datetime.date(2024, 1, 1)
+
+
+@pytest.mark.parametrize(("day", "refused"), [("2025-01-01", False), ("2025-01-02", True)])
+def test_the_day_is_the_one_that_is_handed_in(day: str, refused: bool) -> None:
+    """A year after it and no more, whatever a clock says; 2024 has 366 days."""
+    issues = check_content({**VACCINE, "occurrenceDateTime": day}, today=NEW_YEAR)
+    assert [issue.rule for issue in issues] == ["future"] * refused
+
+
+async def test_a_store_takes_its_own_clock(demo_file: Path, tmp_path: Path) -> None:
+    """Ten years behind, what is written today is far ahead; a record that stands at its day takes it."""
+    path = tmp_path / "record.db"
+    shutil.copy(demo_file, path)
+    entry = {"resource": order(), "request": {"method": "POST", "url": "MedicationRequest"}}
+    behind = datetime.datetime(2016, 11, 30, tzinfo=datetime.UTC)
+    async with EmbeddedFhirStore(path, now=lambda: behind) as store:
+        with pytest.raises(ValidationRefused, match="more than a year ahead"):
+            await store.transact(bundle(entry))
+        store.stand_at(TODAY)
+        assert (await store.transact(bundle(entry))).outcomes[0].status == "created"
+
+
+def test_no_rule_reads_a_clock() -> None:
+    """The module is pure, as it says."""
+    assert ".now(" not in inspect.getsource(course_rules) and ".today(" not in inspect.getsource(course_rules)

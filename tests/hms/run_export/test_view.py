@@ -21,6 +21,7 @@ from condor.testing import SeededClock
 from condor_hms.fhir.embedded import EmbeddedFhirStore
 from condor_hms.fhir.errors import Unavailable
 from condor_hms.fhir.structure import structure_issues
+from condor_hms.fhir.table_store import utc_now
 from condor_hms.fhir.validation import check_content
 from condor_hms.pack import PACK
 from condor_hms.run_export import FhirRunView
@@ -98,7 +99,7 @@ async def check(condor: Condor, run_id: str) -> dict[str, Any]:
     assert (bundle["type"], bundle["identifier"]["value"]) == ("collection", run_id)
     # What is derived is as good as what is written: a record takes it.
     for entry in bundle["entry"]:
-        assert check_content(entry["resource"], entry=0) == []
+        assert check_content(entry["resource"], today=utc_now().date(), entry=0) == []
     urls = [entry["fullUrl"] for entry in bundle["entry"]]
     assert len(urls) == len(set(urls))
     rows = (await run_record(condor, condor.store, run_id)).audit
