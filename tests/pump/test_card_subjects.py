@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from condor import CardEvidence, HitlTier, PolicyClass, ToolContext, ToolDescriptor, tool
+from condor import CardEvidence, HitlTier, PolicyClass, ToolContext, ToolDescriptor, ToolError, tool
 from condor.ports.cards import CardFilter
 from tests.pump.desk import ANN, call, open_desk
 
@@ -110,3 +111,41 @@ async def test_a_preview_that_names_somebody_is_believed(tmp_path: Path) -> None
         card = await desk.card(run["runId"])
         assert (card["evidence"]["subject"], asked) == ({"reference": "Patient/2"}, [])
         await desk.deny(card)
+
+
+async def test_a_known_outcome_waits_for_no_hook(tmp_path: Path) -> None:
+    """The process dies where a hook would be asked: how the effect ended is stored, with its card."""
+    home, image, asked = tmp_path / "home", tmp_path / "image", list[str]()
+
+    def put(name: str) -> ToolDescriptor:
+        async def whom(_ctx: ToolContext, _args: Mapping[str, Any]) -> CardEvidence:
+            asked.append(name)
+            if name == "task.put":
+                shutil.copytree(home, image)  # what is on the disk when the process dies here
+            return CardEvidence(subject=SUBJECT, alerts=(DEAD,))
+
+        @tool(
+            name,
+            policy_class=PolicyClass.MUTATE,
+            hitl_tier=HitlTier.LOW,
+            alias_group="orders",
+            subject_of=whom,
+        )
+        async def order(_ctx: ToolContext, patient: str) -> None:
+            raise ToolError("down", effect="none")
+
+        return order
+
+    tools = put("order.put"), put("task.put")
+    async with open_desk(home, *tools) as desk:
+        run = await desk.run(call("w", "order.put", patient="Patient/pt-1"))
+        await desk.approve(await desk.card(run["runId"]))
+        card = await desk.card(run["runId"])
+        assert (card["origin"], card["evidence"]["subject"]) == ("plan_mutation", SUBJECT)
+        assert card["evidence"]["alerts"] == [DEAD]
+    if not image.exists():
+        shutil.copytree(home, image)
+    async with open_desk(image, *tools, seed=1) as desk:
+        shown: Any = await desk.rest(run["runId"])
+        assert (await desk.card(run["runId"]))["origin"] == "plan_mutation", shown["steps"]
+    assert asked == ["order.put"]

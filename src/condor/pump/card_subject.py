@@ -1,6 +1,7 @@
 """Whom a card is about, on every card of a tool's call: also where no preview was read for it.
 
-Law: what the tool says is shown, and decides nothing; a hook that fails costs the card its subject alone.
+Law 1: what the tool says is shown, and decides nothing; a hook that fails costs the card its subject alone.
+Law 2: the known outcome of an effect waits for no hook.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from condor.core.compiler.leaves import Suspend
-from condor.core.suspend import read_reason_code
+from condor.core.suspend import Origin, read_reason_code
 from condor.ports.tools import Invocation
 
 if TYPE_CHECKING:
-    from condor.core.ids import Json
+    from collections.abc import Mapping
+
+    from condor.core.ids import Json, StepId
     from condor.core.suspend import SuspendRequest
     from condor.pump.segment import Segment
     from condor.pump.state import RunState
@@ -25,10 +28,13 @@ SUBJECT_S_MAX: Final = 5.0
 async def with_subject(segment: Segment, asked: Suspend) -> Suspend:
     """The wait with the subject on its card, and with the alerts about it where the card has none."""
     request = asked.request
-    tool = segment.ports.toolbox.find(request.tool)
-    if tool is None or request.evidence.get("subject") or is_open(segment.state, request):
+    state, toolbox = segment.state, segment.ports.toolbox
+    tool = toolbox.find(request.tool)
+    if tool is None or request.evidence.get("subject") or is_open(state, request):
         return asked
-    state = segment.state
+    if request.origin is Origin.PLAN_MUTATION and _was_effect(segment, request.step_id):
+        # How the effect ended is stored together with this card.
+        return _showing(request, _shown_before(state, request.step_id))
     call = Invocation(
         tool=tool,
         args=request.args,
@@ -38,9 +44,27 @@ async def with_subject(segment: Segment, asked: Suspend) -> Suspend:
         principal=state.requester,
         left_s=SUBJECT_S_MAX,
     )
-    said = (await segment.ports.toolbox.subject(call)).to_json()
-    shown: dict[str, Json] = {part: said[part] for part in ("subject", "alerts") if part in said}
+    return _showing(request, (await toolbox.subject(call)).to_json())
+
+
+def _showing(request: SuspendRequest, said: Mapping[str, Json]) -> Suspend:
+    shown = {part: said[part] for part in ("subject", "alerts") if part in said}
     return Suspend(request=replace(request, evidence={**shown, **request.evidence}))
+
+
+def _was_effect(segment: Segment, step_id: StepId) -> bool:
+    """Whether it was an effect that the step tried; what is not known is taken for one."""
+    tool = segment.ports.toolbox.find(segment.state.node(step_id).tool)
+    return tool is None or segment.ports.toolbox.is_effectful(tool)
+
+
+def _shown_before(state: RunState, step_id: StepId) -> Mapping[str, Json]:
+    """What the step's latest card shows that says whom it is about."""
+    for row in reversed([*state.suspensions_of(step_id)]):
+        evidence: Mapping[str, Json] = (state.payload(f"card:{row.suspend_id}") or {}).get("evidence", {})
+        if evidence.get("subject"):
+            return evidence
+    return {}
 
 
 def is_open(state: RunState, request: SuspendRequest) -> bool:
