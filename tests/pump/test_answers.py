@@ -20,6 +20,9 @@ from condor import (
 )
 from condor.core.errors import RefusedInput, UnknownId
 from condor.ports.encoding import read_strict_json
+from condor.pump.phases import answer_check
+from condor.pump.phases.halt import expire
+from condor.pump.phases.suspend_resume import ResumeRun
 from condor.testing import MORNING, SeededClock
 from tests.pump.desk import ADMIN, ANN, AUDITOR, BOB, CAT, ROBOT, ask, call, open_desk, write_tool
 
@@ -307,6 +310,27 @@ async def test_who_is_told_that_it_expired_cannot_revive_it(
         assert (await desk.rest(run["runId"]))["status"] == "aborted"
         assert (await desk.decisions(run["runId"])).count("expired") == 1
         assert ledger.count() == 0
+
+
+async def test_who_lost_to_an_answer_is_not_told_that_it_expired(
+    tmp_path: Path, ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process whose clock is ahead would close the card, and another answer is first."""
+    async with open_desk(tmp_path / "home", write_tool(ledger), ttl_s=60) as desk:
+        run = await desk.run(WRITE)
+        card = await desk.card(run["runId"])
+
+        async def overtaken(*given: Any) -> bool:
+            desk.clock.set(MORNING)
+            await desk.approve(card)
+            return await expire(*given)
+
+        monkeypatch.setattr(answer_check, "expire", overtaken)
+        desk.clock.advance(86_400)
+        late = ResumeRun(run_id=None, suspend_id=card["suspendId"], data={"approved": True}, principal=CAT)
+        with pytest.raises(AlreadyDecided, match="Bob Ode"):
+            await desk.condor._running().check_answer(late)
+        assert ledger.count() == 1
 
 
 async def test_a_clock_set_back_revives_nothing(tmp_path: Path, ledger: Ledger) -> None:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from condor.core.compiler.leaves import Suspend
-from condor.core.suspend import Origin, read_reason_code
+from condor.core.suspend import Origin
 from condor.ports.tools import Invocation
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ async def with_subject(segment: Segment, asked: Suspend) -> Suspend:
     request = asked.request
     state, toolbox = segment.state, segment.ports.toolbox
     tool = toolbox.find(request.tool)
-    if tool is None or request.evidence.get("subject") or is_open(state, request):
+    if tool is None or request.evidence.get("subject") or state.already_asks(request):
         return asked
     if request.origin is Origin.PLAN_MUTATION and _was_effect(segment, request.step_id):
         # How the effect ended is stored together with this card.
@@ -65,13 +65,3 @@ def _shown_before(state: RunState, step_id: StepId) -> Mapping[str, Json]:
         if evidence.get("subject"):
             return evidence
     return {}
-
-
-def is_open(state: RunState, request: SuspendRequest) -> bool:
-    """Whether this very question is asked already: its card stays as it is."""
-    return any(
-        row.status == "pending"
-        and row.contract_hash == request.contract_hash
-        and read_reason_code(row.reason_code) is request.reason
-        for row in state.suspensions_of(request.step_id)
-    )

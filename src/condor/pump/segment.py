@@ -107,7 +107,7 @@ class Segment:
         self.effect_at_stake = False
         #: The loop has failed, or the process goes: leaves at work finish, nothing new is begun.
         self.leaving = False
-        #: Something was staged that may not be stored: memory may say more than the store.
+        #: Answers were taken over from the store: what else stands there only the store can say.
         self._looked = False
         self._create = create
         self._begun_s = ports.clock.monotonic()

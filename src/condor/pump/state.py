@@ -22,7 +22,7 @@ from condor.core.recovery import (
     ledger_from_json,
 )
 from condor.core.run import SYSTEM, Principal, RunStatus
-from condor.core.suspend import ReasonCode
+from condor.core.suspend import ReasonCode, read_reason_code
 from condor.ports.encoding import decode, encode
 from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow
 from condor.pump.staging import LEDGER
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from condor.core.graph import Node
     from condor.core.ids import Json, RunId, SessionId, StepId, SuspendId, TenantId
+    from condor.core.suspend import SuspendRequest
     from condor.ports.store import Committed, Transition
 
 
@@ -207,6 +208,15 @@ class RunState:
     def suspensions_of(self, step_id: StepId) -> Iterator[SuspensionRow]:
         """A step's suspensions, oldest first."""
         return (row for row in self.suspensions.values() if row.step_id == step_id)
+
+    def already_asks(self, request: SuspendRequest) -> bool:
+        """Whether this very question is asked already: its card stays as it is."""
+        return any(
+            row.status == "pending"
+            and row.contract_hash == request.contract_hash
+            and read_reason_code(row.reason_code) is request.reason
+            for row in self.suspensions_of(request.step_id)
+        )
 
     def generation(self, step_id: StepId) -> int:
         """Generation of the step's next suspension: one more than were closed."""

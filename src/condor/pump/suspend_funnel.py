@@ -16,7 +16,6 @@ from condor.core.suspend import ReasonCode, SuspendRequest, suspend_id
 from condor.ports.clock import timestamp
 from condor.ports.encoding import encode
 from condor.ports.store import SuspensionRow
-from condor.pump.card_subject import is_open
 from condor.pump.segment import Segment, entry
 from condor.pump.staging import Staging
 from condor.pump.state import waiting_status
@@ -49,7 +48,7 @@ async def park(segment: Segment, asked: Suspend, *, rests: bool) -> None:
     state = segment.state
     moves = Staging()
     moves.step(state.row(request.step_id).moved(waiting_status(request.reason)))
-    if not is_open(segment.state, request):
+    if not state.already_asks(request):
         row = _suspension(segment, request)
         moves.park.append(row)
         _draw(segment, request, row, moves)

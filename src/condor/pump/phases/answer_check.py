@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from condor.core.errors import SuspensionExpired
+from condor.core.errors import OurBug, SuspensionExpired
 from condor.pump.phases.halt import expire
 from condor.pump.phases.suspend_resume import (
+    RACES_MAX,
     ResumeRun,
-    check_right,
+    admitted,
     drift_of,
     find_card,
     read_answer,
-    readable_state,
-    refuse_late,
 )
 from condor.pump.segment import PumpPorts, Segment
 
@@ -32,18 +31,18 @@ async def check_answer(resume: ResumeRun, ports: PumpPorts) -> Answer:
         UnknownId: no such card (of this run).
         AnswerRefused: its subclass says why.
     """
-    stored, row = await find_card(resume, ports)
-    state = await readable_state(stored, ports)
-    refuse_late(resume, state, row)
-    reading = read_answer(resume, state, row)
-    await check_right(resume, state, row, ports)
-    if row.expires_at is not None and row.expires_at <= ports.at():
-        await expire(row, ports)
-        raise SuspensionExpired(f"the card expired at {row.expires_at}; nothing was run")
-    if reading.approved:
-        # What drifted is asked anew when it is answered; that the tool is not here is refused now.
-        drift_of(Segment(state, ports), row)
-    return reading
+    for _ in range(RACES_MAX):
+        state, row = await find_card(resume, ports)
+        reading = await admitted(resume, state, row, ports, read_answer)
+        if row.expires_at is not None and row.expires_at <= ports.at():
+            if await expire(row, ports):
+                raise SuspensionExpired(f"the card expired at {row.expires_at}; nothing was run")
+            continue  # it was closed, or its run moved, meanwhile: what came first is told
+        if reading.approved:
+            # What drifted is asked anew when it is answered; that the tool is not here is refused now.
+            drift_of(Segment(state, ports), row)
+        return reading
+    raise OurBug(f"answers to run {resume.run_id} keep overtaking this one")
 
 
 __all__ = ["check_answer"]

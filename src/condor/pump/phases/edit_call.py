@@ -4,14 +4,16 @@ Law 1: an edit runs nothing and approves nothing; the same funnel draws the card
 Law 2: it is a compare-and-set like every answer: of an edit and an answer one wins, the other is told who.
 Law 3: an edit that the tool cannot show is refused while the card still stands.
 
-Checks in this order: the card exists (404), the edit has its shape (422), the principal may answer the card
-(403), the card is open, is the card of a call and allows edits (409); then the edited call as a whole (422).
+Checks in this order: the card exists (404); of who may answer it, that it is open (409); the edit has its
+shape (422); the principal may answer the card (403); it is the card of a call and allows edits (409); then
+the edited call as a whole (422), and that the card is still open (409).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from condor.core.compiler.leaves.tool_call import edit_form_of, was_denied
@@ -24,15 +26,14 @@ from condor.core.values import dataclass
 from condor.ports.store import Conflict, Decide, SuspensionRow
 from condor.pump.call import call_of, changes_of, invocation_of, tool_here
 from condor.pump.phases.suspend_resume import (
+    RACES_MAX,
     Accepted,
     ResumeRun,
+    admitted,
     audit_decision,
-    check_right,
     find_card,
     go_on,
     lost_error,
-    readable_state,
-    refuse_late,
     stays_lost,
 )
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment
@@ -45,9 +46,6 @@ if TYPE_CHECKING:
     from condor.core.ids import Json
     from condor.core.run import Principal
     from condor.pump.state import RunState
-
-#: Each retry means that another answer to the same run won meanwhile.
-_RACES_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,16 +83,12 @@ async def edit_call(wanted: EditCall, ports: PumpPorts) -> Edited:
     resume = ResumeRun(
         run_id=None, suspend_id=wanted.suspend_id, data=wanted.args, principal=wanted.principal
     )
-    for _ in range(_RACES_MAX):
-        stored, row = await find_card(resume, ports)
-        state = await readable_state(stored, ports)
+    for _ in range(RACES_MAX):
+        state, row = await find_card(resume, ports)
         before = _taken_before(wanted, state, row)
         if before is not None:
             return before
-        refuse_late(resume, state, row)
-        given = _call(state, ports, row)
-        changes = _read(wanted, given)
-        await check_right(resume, state, row, ports)
+        given, changes = await admitted(resume, state, row, ports, partial(_read, ports))
         if given is None or changes is None:
             raise NotEditable(_why_not(row))
         await _check_edited(given, changes, state, ports)
@@ -136,10 +130,13 @@ def _call(state: RunState, ports: PumpPorts, row: SuspensionRow) -> ToolCallInpu
     return call_of(state, ports, node, tool) if node.tool == row.tool else None
 
 
-def _read(wanted: EditCall, given: ToolCallInput | None) -> Mapping[str, Json] | None:
-    """The changes; None where nothing may be changed."""
+def _read(
+    ports: PumpPorts, resume: ResumeRun, state: RunState, row: SuspensionRow
+) -> tuple[ToolCallInput | None, Mapping[str, Json] | None]:
+    """The call on the card and its changes; None where nothing may be changed."""
+    given = _call(state, ports, row)
     schema = edit_form_of(given)[0] if given is not None else {}
-    return read_edit(schema, wanted.args) if schema else None
+    return given, read_edit(schema, resume.data) if schema else None
 
 
 def _why_not(row: SuspensionRow) -> str:

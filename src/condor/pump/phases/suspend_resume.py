@@ -1,15 +1,15 @@
 """Suspend and resume: an answer is read, checked and won before any work; then the run goes on.
 
-Checks in this order: the card exists (404), the answer has its shape (422), the principal may answer
-(403), the card is open and is still what would run (409). The first thing an answer *does* is a
-compare-and-set: of any number of answers one wins, the others are told who.
+Checks in this order: the card exists (404); of who may answer it, that it is open (409); the answer has its
+shape (422); the principal may answer (403); the card is still open, and what would run (409). The first
+thing an answer *does* is a compare-and-set: of any number of answers one wins, the others are told who.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from condor.core.audit import AuditEntry, Decision, encode_entry
 from condor.core.compiler.leaves.tool_call import contract_now
@@ -39,10 +39,12 @@ from condor.pump.staging import Staging
 from condor.pump.state import RunState, StateUnreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+_Read = TypeVar("_Read")
 
 #: Each retry means that another answer to the same run won meanwhile.
-_RACES_MAX = 10_000
+RACES_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +76,9 @@ async def answer(resume: ResumeRun, ports: PumpPorts) -> Accepted:
         UnknownId: no such card (of this run).
         AnswerRefused: its subclass says why; the card and the run are as they were.
     """
-    for _ in range(_RACES_MAX):
-        stored, row = await find_card(resume, ports)
-        state = await readable_state(stored, ports)
-        refuse_late(resume, state, row)
-        reading = read_answer(resume, state, row)
-        await check_right(resume, state, row, ports)
+    for _ in range(RACES_MAX):
+        state, row = await find_card(resume, ports)
+        reading = await admitted(resume, state, row, ports, read_answer)
         segment = Segment(state, ports)
         try:
             return await _decide(segment, row, reading, resume.principal)
@@ -91,21 +90,35 @@ async def answer(resume: ResumeRun, ports: PumpPorts) -> Accepted:
     raise OurBug(f"answers to run {resume.run_id} keep overtaking this one")
 
 
-async def readable_state(stored: StoredRun, ports: PumpPorts) -> RunState:
-    """The run's state; a run whose stored state is corrupt ends as failed."""
-    try:
-        return await readable(stored, ports)
-    except StateUnreadable:
-        raise RunNotSuspendedError(
-            f"the stored state of run {stored.run.run_id} cannot be read; it has ended as failed"
-        ) from None
+async def admitted(
+    resume: ResumeRun,
+    state: RunState,
+    row: SuspensionRow,
+    ports: PumpPorts,
+    read: Callable[[ResumeRun, RunState, SuspensionRow], _Read],
+) -> _Read:
+    """What an answer or an edit says, after the checks that each of them passes, in their order.
+
+    Args:
+        read: reads it, or refuses its shape.
+
+    Raises:
+        AnswerRefused: its subclass says why.
+    """
+    if may_not_answer(resume.principal, row) is None:
+        # Before its form: no form of it counts any more.
+        check_open(state, row)
+    reading = read(resume, state, row)
+    await _check_right(resume, state, row, ports)
+    return reading
 
 
-async def find_card(resume: ResumeRun, ports: PumpPorts) -> tuple[StoredRun, SuspensionRow]:
-    """The card that is to be answered, and its run.
+async def find_card(resume: ResumeRun, ports: PumpPorts) -> tuple[RunState, SuspensionRow]:
+    """The card that is to be answered, and its run; one whose stored state is corrupt ends as failed.
 
     Raises:
         UnknownId: there is none.
+        RunNotSuspendedError: what is stored of its run cannot be read.
     """
     run_id = resume.run_id
     if run_id is None:
@@ -122,7 +135,12 @@ async def find_card(resume: ResumeRun, ports: PumpPorts) -> tuple[StoredRun, Sus
         raise UnknownId(
             "card", resume.suspend_id, f"run {run_id} never asked this; see `condor show {run_id} --why`"
         )
-    return stored, row
+    try:
+        return await readable(stored, ports), row
+    except StateUnreadable:
+        raise RunNotSuspendedError(
+            f"the stored state of run {run_id} cannot be read; it has ended as failed"
+        ) from None
 
 
 async def _reject(
@@ -155,7 +173,7 @@ def read_answer(resume: ResumeRun, state: RunState, row: SuspensionRow) -> Answe
     return read_resume(reason, schema, resume.data)
 
 
-async def check_right(resume: ResumeRun, state: RunState, row: SuspensionRow, ports: PumpPorts) -> None:
+async def _check_right(resume: ResumeRun, state: RunState, row: SuspensionRow, ports: PumpPorts) -> None:
     """Refuse, and audit, who may not answer the card.
 
     Raises:
@@ -187,12 +205,6 @@ def may_not_answer(principal: Principal, row: SuspensionRow) -> str | None:
     if not roles or roles & principal.roles or (facts["requesterMayAnswer"] and is_requester):
         return None
     return f"{principal.name} may not answer this card; it takes {' or '.join(sorted(roles))}"
-
-
-def refuse_late(resume: ResumeRun, state: RunState, row: SuspensionRow) -> None:
-    """Refuse what comes too late from who may answer, before its form: no form of it counts."""
-    if may_not_answer(resume.principal, row) is None:
-        check_open(state, row)
 
 
 def check_open(state: RunState, row: SuspensionRow) -> None:
