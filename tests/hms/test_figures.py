@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import os
 import sqlite3
 import statistics
 import time
 from contextlib import closing
-from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -21,35 +23,55 @@ from condor_hms.fhir.embedded import EmbeddedFhirStore
 from condor_hms.fhir.postgres import PostgresFhirStore
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
+    from collections.abc import Awaitable, Callable, Iterable
 
+    from condor.testing.postgres_cluster import PostgresCluster
     from condor_hms.fhir.port import FhirStore
 
 ROUNDS = 25
-MEASURED_MAX = 3
-SUMMARY_MS_MAX, WRITE_MS_MAX = 10.0, 5.0
+#: A run is quiet where the waits for a processor are no more than this part of its time.
+QUIET = 0.25
+SUMMARY_MS_MAX, WRITE_MS_MAX, SHARED_WRITE_MS_MAX = 10.0, 5.0, 10.0
 MELISSA = "Patient/pt-0612cf63eb84"
 
 
-async def median_ms(work: Callable[[int], Awaitable[Any]], limit_ms: float = 0.0) -> float:
-    """Of ``ROUNDS`` calls, the first one not counted.
+def scheduled_ms(processes: Iterable[int]) -> tuple[float, float]:
+    """How long their threads had a processor, and how long they stood ready while others had it.
+
+    From Linux's ``schedstat``; zeros where the system does not say.
+    """
+    worked, waited = 0, 0
+    for process in processes:
+        for task in Path(f"/proc/{process}/task").glob("*/schedstat"):
+            # A thread may end while they are read.
+            with contextlib.suppress(OSError):
+                on, ready, _ = task.read_text().split()
+                worked, waited = worked + int(on), waited + int(ready)
+    return worked / 1e6, waited / 1e6
+
+
+async def median_ms(work: Callable[[int], Awaitable[Any]], processes: Iterable[int] = ()) -> float:
+    """One median, of ``ROUNDS`` calls, the first one not counted.
+
+    In a quiet run it is of the whole time. Where other work took the processors, the waits for one are left
+    out; the time for which the calls themselves had one stays in it.
 
     Args:
-        limit_ms: measured again, up to three times, while the median is above it: other work on the machine
-            slows one measurement, what has become slow itself slows them all.
+        processes: that work on a call beside this one.
     """
-    numbers = count()
-    medians: list[float] = []
-    while not medians or (min(medians) > limit_ms > 0 and len(medians) < MEASURED_MAX):
-        await work(next(numbers))
-        taken = []
-        for _ in range(ROUNDS):
-            begun = time.perf_counter()
-            await work(next(numbers))
-            taken.append((time.perf_counter() - begun) * 1000)
-        medians.append(statistics.median(taken))
-    return min(medians)
+    working = (os.getpid(), *processes)
+    await work(0)
+    whole, own, waits = [], [], []
+    for number in range(1, ROUNDS + 1):
+        worked, waited = scheduled_ms(working)
+        begun = time.perf_counter()
+        await work(number)
+        whole.append((time.perf_counter() - begun) * 1000)
+        worked_after, waited_after = scheduled_ms(working)
+        waits.append(waited_after - waited)
+        own.append(max(whole[-1] - waits[-1], worked_after - worked))
+    is_quiet = sum(waits) <= QUIET * sum(whole)
+    return statistics.median(whole if is_quiet else own)
 
 
 def context(key: str) -> ToolContext:
@@ -58,12 +80,12 @@ def context(key: str) -> ToolContext:
     return ToolContext(run_id="r", step_id="s", attempt=1, principal=who, idempotency_key=key, now=now)
 
 
-async def summary_and_write_ms(store: FhirStore, write_ms_max: float) -> tuple[float, float]:
+async def summary_and_write_ms(store: FhirStore, processes: Iterable[int] = ()) -> tuple[float, float]:
     """A patient's summary, and a task that is written with its Provenance."""
     hospital = Hospital(fhir=store, rules=demo_rules(), today=datetime.date(2026, 11, 30))
     summary = {tool.name: tool for tool in hospital_tools(hospital)}["patient.summary.card"].function
     assert summary is not None
-    summary_ms = await median_ms(lambda _: summary(context(""), patient=MELISSA), SUMMARY_MS_MAX)
+    summary_ms = await median_ms(lambda _: summary(context(""), patient=MELISSA), processes)
     task = {
         "resourceType": "Task",
         "status": "requested",
@@ -71,9 +93,7 @@ async def summary_and_write_ms(store: FhirStore, write_ms_max: float) -> tuple[f
         "description": "Repeat potassium",
         "for": {"reference": MELISSA},
     }
-    write_ms = await median_ms(
-        lambda number: write(hospital, context(f"k{number}"), new=[task]), write_ms_max
-    )
+    write_ms = await median_ms(lambda number: write(hospital, context(f"k{number}"), new=[task]), processes)
     return summary_ms, write_ms
 
 
@@ -86,7 +106,7 @@ async def test_the_figures_of_the_record(
         begun = time.perf_counter()
         assert await store.load(resources) == len(resources)
         load_s = time.perf_counter() - begun
-        summary_ms, write_ms = await summary_and_write_ms(store, WRITE_MS_MAX)
+        summary_ms, write_ms = await summary_and_write_ms(store)
     with closing(sqlite3.connect(tmp_path / "bare.db", isolation_level=None)) as database:
         bare_ms = await median_ms(bare_transactions(database))
     figures = {"load_s": load_s, "summary_ms": summary_ms, "write_ms": write_ms, "bare_ms": bare_ms}
@@ -114,17 +134,22 @@ def bare_transactions(database: sqlite3.Connection) -> Callable[[int], Awaitable
 
 @pytest.mark.slow
 async def test_the_figures_of_the_record_in_postgres(
-    demo_database: str, record_property: Callable[[str, object], None]
+    demo_database: str, cluster: PostgresCluster, record_property: Callable[[str, object], None]
 ) -> None:
     """Where processes share it each statement is a round trip: a summary under 10 ms, a write under 10 ms.
 
     Beside it a bare transaction of one row, four round trips, over the same connection.
     """
     async with PostgresFhirStore(demo_database) as store:
-        summary_ms, write_ms = await summary_and_write_ms(store, 2 * WRITE_MS_MAX)
-        bare_ms = await median_ms(lambda number: store.log_message(f"m{number}", {"text": "x" * 800}))
+        asked = "SELECT pid FROM pg_stat_activity WHERE datname = 'demo' AND pid <> pg_backend_pid()"
+        backends = [int(pid) for pid in cluster.sql(asked, database="demo").split()]
+        assert backends
+        summary_ms, write_ms = await summary_and_write_ms(store, backends)
+        bare_ms = await median_ms(
+            lambda number: store.log_message(f"m{number}", {"text": "x" * 800}), backends
+        )
     figures = {"summary_ms": summary_ms, "write_ms": write_ms, "bare_ms": bare_ms}
     for name, value in figures.items():
         record_property(name, round(value, 2))
     assert summary_ms < SUMMARY_MS_MAX, figures
-    assert write_ms < max(2 * WRITE_MS_MAX, 8 * bare_ms), figures
+    assert write_ms < SHARED_WRITE_MS_MAX, figures
