@@ -121,7 +121,7 @@ async def test_a_sink_that_is_away_gets_the_rest_later(tmp_path: Path) -> None:
 
 
 async def test_a_batch_holds_the_rows_of_many_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One seal of fifty runs is sent and noted once; a long one goes on after the last batch that was taken."""
+    """One seal of fifty runs is sent and noted once; a long one goes on after the last batch taken."""
     noted: list[int] = []
     write = delivering._write
 
