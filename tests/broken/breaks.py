@@ -330,7 +330,7 @@ BREAKS: tuple[Break, ...] = (
     ),
     broken(
         "drift is not looked for",
-        "pump/phases/suspend_resume.py",
+        "pump/card_drift.py",
         '    if contract_now(given, facts["versions"]) == row.contract_hash:',
         "    if True:",
         "pump/test_gates.py::test_a_stale_card_names_the_one_that_took_its_place",

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from condor.core.errors import OurBug, SuspensionExpired
+from condor.pump.card_drift import drift_of
 from condor.pump.phases.halt import expire
 from condor.pump.phases.suspend_resume import (
     RACES_MAX,
     ResumeRun,
     admitted,
-    drift_of,
     find_card,
     read_answer,
 )

@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from condor.core.audit import AuditEntry, Decision, encode_entry
-from condor.core.compiler.leaves.tool_call import contract_now
 from condor.core.errors import (
     AlreadyDecided,
     AnswerRefused,
@@ -30,10 +29,11 @@ from condor.core.suspend import Answer, Origin, ReasonCode, read_reason_code, re
 from condor.core.values import dataclass
 from condor.ports.encoding import decode
 from condor.ports.store import Conflict, Decide, StoredRun, SuspensionRow, SuspensionStatus, Transition
-from condor.pump.call import call_of, changes_of, decided_by, tool_here
+from condor.pump.call import changes_of, decided_by
+from condor.pump.card_drift import drift_of
 from condor.pump.phases.fail import readable
 from condor.pump.phases.halt import expire, halt_run
-from condor.pump.plan_edit import decline_edit, edit_drift
+from condor.pump.plan_edit import decline_edit
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment, entry
 from condor.pump.staging import Staging
 from condor.pump.state import RunState, StateUnreadable
@@ -301,26 +301,6 @@ def _status(given: Answer) -> SuspensionStatus:
     if given.reason_code is ReasonCode.APPROVAL:
         return "approved" if given.approved else "denied"
     return "answered"
-
-
-def drift_of(segment: Segment, row: SuspensionRow) -> str | None:
-    """Why the card is no longer what would run; None when it is. Record drift shows at execution.
-
-    Raises:
-        StaleSuspension: this process has not the tools that the card is about.
-    """
-    if row.origin == Origin.PLAN_MUTATION:
-        return edit_drift(segment, row)
-    if row.origin != Origin.TOOL_POLICY:
-        return None
-    tool = tool_here(segment.ports, row.tool)
-    facts: Mapping[str, Any] = decode(row.facts)
-    given = call_of(segment.state, segment.ports, segment.state.node(row.step_id), tool)
-    if contract_now(given, facts["versions"]) == row.contract_hash:
-        return None
-    if facts["descriptor"] != tool.digest:
-        return f"the descriptor of {tool.name} has changed since the card was shown"
-    return "the policy or the call has changed since the card was shown"
 
 
 def _word_of(given: Answer, status: SuspensionStatus) -> Decision:
