@@ -15,7 +15,6 @@ from condor import Condor
 from condor.config import Settings
 from condor.core.errors import CondorError
 from condor.core.policy import DESTRUCTIVE_OPS, POLICY_RULES, is_destructive_op
-from condor.core.policy.descriptor import who_may_answer
 from condor.core.policy.verdict import Promotion
 from condor.core.run import RUN_TRANSITIONS, TERMINAL, EventKind, RunStatus
 from condor.server import AuthSettings, create_app
@@ -26,7 +25,7 @@ from condor_hms.breakglass import break_glass_tools
 from condor_hms.catalogue import Hospital, hospital_tools
 from condor_hms.catalogue.read_only import ReadOnlyRecord
 from condor_hms.fhir.embedded import EmbeddedFhirStore
-from condor_hms.hazards import gates_of, hazards_of, is_hazardous
+from condor_hms.hazards import approvers_in_words, gates_of, hazards_of, is_hazardous
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -243,7 +242,7 @@ def hazard_section(tool: ToolDescriptor) -> str:
     tier = f", {tool.hitl_tier} tier" if tool.hitl_tier else ""
     return f"""## {tool.title} (`{tool.name}`)
 
-{class_of(tool)}{tier}; answered by {", ".join(sorted(who_may_answer(tool))) or "nobody"}.
+{class_of(tool)}{tier}; answered by {approvers_in_words(tool)}.
 
 {table(("op", "autonomous asks", "guarded asks", "ambient asks", "by"), gates)}
 

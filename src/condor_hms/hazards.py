@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from condor.core.policy import HitlTier, PolicyClass, is_destructive_op, resolve_policy_class
-from condor.core.policy.descriptor import who_may_answer
+from condor.core.policy.descriptor import approvers_of
 from condor.tools.explain import explain_call
-from condor_hms.catalogue.record_write import MAY_ASK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from condor import ToolDescriptor
 
-__all__ = ["Gate", "Hazard", "gates_of", "hazards_of", "is_hazardous"]
+__all__ = ["Gate", "Hazard", "approvers_in_words", "gates_of", "hazards_of", "is_hazardous"]
 
 #: Arguments that say how much, in what, how or where: what is never defaulted.
 _AMOUNTS = frozenset(
@@ -129,8 +128,7 @@ def _is_destructive(tool: ToolDescriptor, op: str) -> bool:
 
 def _asks_why(tool: ToolDescriptor) -> bool:
     """Whether a critical alert makes a reason necessary: its argument, or what it asks beside them."""
-    beside = tool.metadata.get(MAY_ASK)
-    return _OVERRIDE in _names(tool) or (isinstance(beside, list | tuple) and _OVERRIDE in beside)
+    return _OVERRIDE in _names(tool) | tool.may_ask
 
 
 def _names(tool: ToolDescriptor) -> set[str]:
@@ -149,8 +147,10 @@ def _always_asks(tool: ToolDescriptor) -> bool:
     return all(all(gate.asks) for gate in gates_of(tool))
 
 
-def _approvers(tool: ToolDescriptor) -> str:
-    return ", ".join(sorted(who_may_answer(tool))) or "nobody"
+def approvers_in_words(tool: ToolDescriptor) -> str:
+    """Who approves its calls."""
+    approvers = approvers_of(tool)
+    return "anybody signed in" if approvers.anybody else ", ".join(sorted(approvers.roles)) or "nobody"
 
 
 # -- controls, each where the row has it -----------------------------------------------------
@@ -163,7 +163,7 @@ def _asked(tool: ToolDescriptor) -> Iterator[str]:
         when = "always" if all(gate.asks) else "under supervision"
         if rules:
             yield f"`{gate.op}` waits for a person {when} ({', '.join(f'`{rule}`' for rule in rules)})"
-    yield f"answered by {_approvers(tool)} alone" + (
+    yield f"answered by {approvers_in_words(tool)} alone" + (
         ", never by who asked" if tool.requester_excluded else ""
     )
 

@@ -47,6 +47,7 @@ class ToolOptions(TypedDict, total=False):
     noun: str
     returns: Mapping[str, str]
     lookups: Collection[str]
+    may_ask: Collection[str]
     effect_of: Callable[[Mapping[str, Json]], tuple[Effect, ...]] | None
     report: Callable[[Mapping[str, Json], Json], str] | None
     preview: Callable[..., object] | None
@@ -94,7 +95,7 @@ def tool(
             )
         given = dict(options)
         specs = given.pop("args", None)
-        for key in ("ops", "roles", "approver_roles", "editable", "lookups"):
+        for key in ("ops", "roles", "approver_roles", "editable", "lookups", "may_ask"):
             words = given.get(key, ())
             # A bare string is handed on as it is, to be refused rather than taken for its letters.
             given[key] = words if isinstance(words, str) else frozenset(words)

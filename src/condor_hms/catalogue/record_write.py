@@ -51,11 +51,9 @@ if TYPE_CHECKING:
     from condor.tools.decorator import ToolOptions
     from condor_hms.fhir.port import Resource
 
-__all__ = ["MAY_ASK", "Call", "Composed", "Composer", "call_of", "composed_card", "record_write", "without"]
+__all__ = ["Call", "Composed", "Composer", "call_of", "composed_card", "record_write", "without"]
 
 
-#: Key of a descriptor's metadata: what a call may have to be told beside its arguments, as the record stands.
-MAY_ASK = "mayAsk"
 #: Stands in ``Composed.done`` for the patient.
 _WHO = "{who}"
 
@@ -280,7 +278,8 @@ def record_write(
         "idempotent": True,
         "ui_card": ui_card,
         "args": args,
-        "metadata": {"mutating": True, **({MAY_ASK: sorted(may_ask)} if may_ask else {})},
+        "metadata": {"mutating": True},
+        "may_ask": may_ask,
         "noun": noun,
         "effect_of": None if target is None else _effects(target[0], verb, ops, op_arg, ends),
         "report": _report,

@@ -125,6 +125,8 @@ class ToolDescriptor:
     returns: Mapping[str, str] = field(default_factory=dict)
     #: Keys of its result that are there for later steps to look things up by: kept, and not shown to people.
     lookups: frozenset[str] = frozenset()
+    #: What its preview may ask beside the arguments (``CardEvidence.requires``), by name; decides nothing.
+    may_ask: frozenset[str] = frozenset()
     #: Pure: the effects of a call, from its arguments.
     effect_of: Callable[[Mapping[str, Json]], tuple[Effect, ...]] | None = None
     #: Pure: one sentence for the closing text, from arguments and result value.
@@ -146,7 +148,7 @@ class ToolDescriptor:
     def __post_init__(self) -> None:
         """Refuse a descriptor that contradicts itself."""
         _check_name(self.name)
-        for key in ("ops", "roles", "approver_roles", "editable", "lookups"):
+        for key in ("ops", "roles", "approver_roles", "editable", "lookups", "may_ask"):
             object.__setattr__(self, key, _words(self.name, key, getattr(self, key)))
         _check_class(self)
         _check_ops(self)
