@@ -55,7 +55,7 @@ CARD: dict[str, Any] = {
         "ruleId": "mutate.high-tier-always-approval",
     },
     "expiresAt": "2026-11-30T10:00:00.000Z",
-    "answerRoles": ["manager"],
+    "answerers": {"roles": ["manager"], "anybody": False},
     "requester": "mia",
     "status": "pending",
 }
@@ -134,20 +134,17 @@ def test_who_approves_is_said_in_words() -> None:
 
 
 def test_who_may_answer_is_said_in_words() -> None:
-    """Roles, nobody in particular, the requester beside them or without them."""
-    assert who_may_answer({"answerRoles": []}) == "anybody signed in"
-    assert who_may_answer({"answerRoles": ["admin", "nurse"]}) == "an admin or a nurse"
-    assert "or mia, who asked" in who_may_answer(
-        {"answerRoles": ["a"], "requester": "mia", "requesterMayAnswer": True}
-    )
-    assert "not mia" in who_may_answer({"answerRoles": [], "requester": "mia", "requesterExcluded": True})
-    shown = {
-        "answerRoles": ["a"],
-        "requester": "mia",
-        "requesterDisplay": "Mía Roe",
-        "requesterMayAnswer": True,
-    }
-    assert "or Mía Roe, who asked" in who_may_answer(shown)
+    """Roles, nobody in particular, nobody at all, the requester beside them or without them."""
+    anybody = {"answerers": {"roles": [], "anybody": True}}
+    one = {"answerers": {"roles": ["a"], "anybody": False}}
+    assert who_may_answer(anybody) == "anybody signed in"
+    assert who_may_answer({"answerers": {"roles": [], "anybody": False}}) == "nobody"
+    two = {"answerers": {"roles": ["auditor", "nurse"], "anybody": False}}
+    assert who_may_answer(two) == "an auditor or a nurse"
+    asked = {"requester": "mia", "requesterMayAnswer": True}
+    assert "or mia, who asked" in who_may_answer({**one, **asked})
+    assert "not mia" in who_may_answer({**anybody, "requester": "mia", "requesterExcluded": True})
+    assert "or Mía Roe, who asked" in who_may_answer({**one, **asked, "requesterDisplay": "Mía Roe"})
 
 
 def test_a_difference_keeps_every_line() -> None:
@@ -183,6 +180,7 @@ def test_a_question_shows_every_option_and_what_to_send() -> None:
         "reasonCode": "clarification",
         "headline": "Find a patient",
         "message": "3 patients match. Which one?",
+        "answerers": {"roles": [], "anybody": True},
         "resumeSchema": {
             "properties": {
                 "patient": {

@@ -322,8 +322,9 @@ def _foot(card: Mapping[str, Any]) -> RenderableType:
 
 def who_may_answer(card: Mapping[str, Any]) -> str:
     """The people who may answer a card, in words."""
-    roles = [visible_word(role) for role in card.get("answerRoles") or ()]
-    words = _one_of(roles)
+    answerers = card["answerers"]
+    roles = [visible_word(role) for role in answerers["roles"]]
+    words = "nobody" if not roles and not answerers["anybody"] else _one_of(roles)
     requester = visible(card.get("requesterDisplay") or card.get("requester", ""))
     if card.get("requesterExcluded"):
         editors = [visible_word(editor) for editor in card.get("editors") or ()]
