@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from condor import CardEvidence, HitlTier, PolicyClass, ToolContext, ToolDescriptor, ToolError, tool
+from condor.core.recovery import GateVerb
 from condor.ports.cards import CardFilter
+from condor.ports.model import Confirmation
+from condor.testing import ScriptedConfirmer
 from tests.pump.desk import ANN, call, open_desk
 
 if TYPE_CHECKING:
@@ -111,6 +114,39 @@ async def test_a_preview_that_names_somebody_is_believed(tmp_path: Path) -> None
         card = await desk.card(run["runId"])
         assert (card["evidence"]["subject"], asked) == ({"reference": "Patient/2"}, [])
         await desk.deny(card)
+
+
+async def test_another_tool_is_shown_for_nobody_that_was_asked_about(tmp_path: Path) -> None:
+    """An answer may have put the call on another patient than its question was about."""
+
+    def put(name: str, **options: Any) -> ToolDescriptor:
+        async def whom(_ctx: ToolContext, args: Mapping[str, Any]) -> CardEvidence:
+            return CardEvidence(subject={"reference": args["patient"]})
+
+        @tool(
+            name,
+            policy_class=PolicyClass.MUTATE,
+            hitl_tier=HitlTier.LOW,
+            alias_group="orders",
+            subject_of=whom,
+            **options,
+        )
+        async def order(_ctx: ToolContext, patient: str, dose: str) -> None:
+            raise ToolError("down", effect="none")
+
+        return order
+
+    asks = ScriptedConfirmer(Confirmation(verb=GateVerb.PARK))
+    tools = put("order.put"), put("task.put", alias_fidelity="degraded")
+    async with open_desk(tmp_path / "home", *tools, confirmer=asks) as desk:
+        step = call("w", "order.put", patient="Patient/pt-1")
+        run = await desk.run(step, autonomy="autonomous")
+        card = await desk.card(run["runId"])
+        assert card["evidence"]["subject"] == {"reference": "Patient/pt-1"}
+        await desk.answer(card, {"dose": "1"}, ANN)
+        await desk.rest(run["runId"])
+        card = await desk.card(run["runId"])
+        assert (card["origin"], card["evidence"].get("subject")) == ("plan_mutation", None)
 
 
 async def test_a_known_outcome_waits_for_no_hook(tmp_path: Path) -> None:

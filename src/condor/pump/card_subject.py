@@ -59,9 +59,9 @@ def _was_effect(segment: Segment, step_id: StepId) -> bool:
 
 
 def _shown_before(state: RunState, step_id: StepId) -> Mapping[str, Json]:
-    """What the step's latest card shows that says whom it is about."""
-    for row in reversed([*state.suspensions_of(step_id)]):
-        evidence: Mapping[str, Json] = (state.payload(f"card:{row.suspend_id}") or {}).get("evidence", {})
-        if evidence.get("subject"):
-            return evidence
-    return {}
+    """Whom the step's latest card is about, where that was a card of the very call that was made."""
+    *_, row = [None, *state.suspensions_of(step_id)]
+    if row is None or not (row.status == "approved" or row.origin == Origin.PLAN_MUTATION):
+        return {}  # what was asked then may have put the call on somebody else
+    evidence: Mapping[str, Json] = (state.payload(f"card:{row.suspend_id}") or {}).get("evidence", {})
+    return evidence if evidence.get("subject") else {}
