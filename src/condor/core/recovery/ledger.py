@@ -93,11 +93,13 @@ class StepSpent:
     repeated: Mapping[str, int] = field(default_factory=dict)
     #: Digest of a decision → how often it was taken.
     decided: Mapping[str, int] = field(default_factory=dict)
+    #: Retries, and the most of any repetition and of any decision: told once, since each charge asks it
+    #: of every open step.
+    most: tuple[int, int, int] = field(init=False, compare=False, repr=False)
 
-    @property
-    def most(self) -> tuple[int, int, int]:
-        """Retries, and the most of any repetition and of any decision."""
-        return self.retries, max(self.repeated.values(), default=0), max(self.decided.values(), default=0)
+    def __post_init__(self) -> None:
+        most = (self.retries, max(self.repeated.values(), default=0), max(self.decided.values(), default=0))
+        object.__setattr__(self, "most", most)
 
 
 _NOTHING = StepSpent()
