@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from condor import CardEvidence, HitlTier, PolicyClass, ToolContext, ToolDescriptor, ToolError, tool
+from condor import (
+    CardEvidence,
+    HitlTier,
+    InputField,
+    NeedInput,
+    PolicyClass,
+    RecordMoved,
+    ToolContext,
+    ToolDescriptor,
+    ToolError,
+    tool,
+)
 from condor.core.recovery import GateVerb
 from condor.ports.cards import CardFilter
 from condor.ports.model import Confirmation
@@ -114,6 +125,45 @@ async def test_a_preview_that_names_somebody_is_believed(tmp_path: Path) -> None
         card = await desk.card(run["runId"])
         assert (card["evidence"]["subject"], asked) == ({"reference": "Patient/2"}, [])
         await desk.deny(card)
+
+
+@pytest.mark.parametrize("how", ["asks", "moved"])
+async def test_what_an_effect_did_not_do_is_stored_before_a_hook_is_asked(tmp_path: Path, how: str) -> None:
+    """It asks for something, or its record has moved; the process dies in the hook, nothing is unknown."""
+    home, image, entered = tmp_path / "home", tmp_path / "image", list[str]()
+
+    def dies() -> None:
+        if entered and not image.exists():
+            shutil.copytree(home, image)
+
+    async def whom(_ctx: ToolContext, _args: Mapping[str, Any]) -> CardEvidence:
+        dies()
+        return CardEvidence(subject=SUBJECT)
+
+    async def look(_ctx: ToolContext, patient: str) -> CardEvidence:
+        dies()
+        return CardEvidence(subject=SUBJECT, versions={patient: "1"})
+
+    @tool(
+        "order.put",
+        policy_class=PolicyClass.MUTATE,
+        hitl_tier=HitlTier.HIGH,
+        subject_of=whom,
+        preview=look if how == "moved" else None,
+    )
+    async def order(_ctx: ToolContext, patient: str) -> object:
+        entered.append(patient)
+        if how == "moved":
+            raise RecordMoved("somebody was faster")
+        return NeedInput(fields=(InputField(name="ward"),), message="Which ward?")
+
+    async with open_desk(home, order) as desk:
+        run = await desk.run(call("w", "order.put", patient="Patient/pt-1"))
+        await desk.approve(await desk.card(run["runId"]))
+        assert image.exists()
+    async with open_desk(image, order, seed=1) as desk:
+        await desk.rest(run["runId"])
+        assert (await desk.card(run["runId"]))["reasonCode"] == "approval"
 
 
 async def test_another_tool_is_shown_for_nobody_that_was_asked_about(tmp_path: Path) -> None:

@@ -26,7 +26,11 @@ SUBJECT_S_MAX: Final = 5.0
 
 
 async def with_subject(segment: Segment, asked: Suspend) -> Suspend:
-    """The wait with the subject on its card, and with the alerts about it where the card has none."""
+    """The wait with the subject on its card, and with the alerts about it where the card has none.
+
+    Raises:
+        RunLost, StoreUnavailable: as a commit.
+    """
     request = asked.request
     state, toolbox = segment.state, segment.ports.toolbox
     tool = toolbox.find(request.tool)
@@ -35,6 +39,8 @@ async def with_subject(segment: Segment, asked: Suspend) -> Suspend:
     if request.origin is Origin.PLAN_MUTATION and _was_effect(segment, request.step_id):
         # How the effect ended is stored together with this card.
         return _showing(request, _shown_before(state, request.step_id))
+    if segment.facts and state.row(request.step_id).key is not None:
+        await segment.commit()  # that the effect asked for something, and did nothing
     call = Invocation(
         tool=tool,
         args=request.args,

@@ -184,6 +184,7 @@ async def _ask_again(segment: Segment, effect: _Effect, outcome: StepOutcome) ->
     segment.note_step(segment.state.row(step_id).moved(StepStatus.PENDING, code=outcome.code))
     fresh = replace(given, approval=None, evidence=None)
     if given.tool.preview is not None:
+        await segment.commit()  # the preview may take its time, and the outcome is known
         try:
             call = invocation_of(segment.state, given, left_s=left_s(segment))
             fresh = replace(fresh, evidence=await segment.ports.toolbox.preview(call))
