@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from condor import Condor, HitlTier, PolicyClass, Principal, ToolContext, tool
-from condor.core.errors import NotAllowed, RefusedInput, StoreUnavailable, UnknownId
+from condor.core.errors import NotAllowed, RefusedInput, StaleSuspension, StoreUnavailable, UnknownId
 from condor.ports.jobs import Backlog
 from condor.runtime import tending
 from condor.testing import FailDisk
@@ -338,6 +338,47 @@ async def test_the_tender_outlives_a_refusing_disk(
             await asyncio.sleep(0.01)
             end = await desk.rest(run["runId"])
         assert end["status"] == "aborted"
+
+
+async def test_a_stale_card_s_successor_is_told_while_others_run(tmp_path: Path, ledger: Ledger) -> None:
+    """Who answered it is shown the new card as soon as there is one, not at the run's rest."""
+    held, entered = asyncio.Event(), asyncio.Event()
+
+    @tool("slow.write", policy_class=PolicyClass.MUTATE, hitl_tier=HitlTier.HIGH)
+    async def slow(ctx: ToolContext) -> int:
+        entered.set()
+        await held.wait()
+        return 1
+
+    async with open_desk(tmp_path / "home", write_tool(ledger), slow) as desk:
+        run_id = (await desk.run(WRITE, call("s", "slow.write")))["runId"]
+    changed = write_tool(ledger, tier=HitlTier.LOW)
+    async with open_desk(tmp_path / "home", changed, slow, seed=1) as desk:
+        card = await desk.card(run_id, "w")
+        await desk.answer(await desk.card(run_id, "s"), {"approved": True})
+        await entered.wait()
+        async with asyncio.timeout(2):
+            with pytest.raises(StaleSuspension) as told:
+                await desk.answer(card, {"approved": True})
+        assert told.value.next_suspend_id == (await desk.card(run_id, "w"))["suspendId"] != card["suspendId"]
+        held.set()
+        await desk.rest(run_id)
+
+
+async def test_a_stale_card_of_a_run_that_stands_still_says_so(tmp_path: Path, ledger: Ledger) -> None:
+    """The store takes the answer and then no card: nobody waits for ever."""
+    async with open_desk(tmp_path / "home", write_tool(ledger)) as desk:
+        card = await desk.card((await desk.run(WRITE))["runId"])
+    disk = FailDisk(2, armed=False)
+    changed = write_tool(ledger, tier=HitlTier.LOW)
+    async with open_desk(tmp_path / "home", changed, seed=1, faults=disk, tend=False) as desk:
+        disk.arm()
+        async with asyncio.timeout(2):
+            with pytest.raises(StoreUnavailable, match=r"nothing ran; run .* goes on when the store takes"):
+                await desk.answer(card, {"approved": True})
+        assert await desk.condor._running().retry_stranded() == 1
+        newer = await desk.card((await desk.rest(card["runId"]))["runId"])
+        assert newer["suspendId"] != card["suspendId"]
 
 
 @pytest.mark.parametrize("fault", [ValueError, StoreUnavailable])

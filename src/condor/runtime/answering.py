@@ -41,7 +41,7 @@ class Answering(Readings):
         accepted = await runtime.resume(wanted)
         if accepted.stale is None:
             return
-        fresh = await runtime.asked_anew(accepted.run_id, accepted.step_id)
+        fresh = await runtime.asked_anew(accepted)
         raise StaleSuspension(accepted.stale, next_suspend_id=fresh)
 
     async def check_answer(

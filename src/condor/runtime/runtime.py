@@ -144,11 +144,11 @@ class Runtime:
             StoreUnavailable: nothing was changed, or the edit was taken and its card is still to come.
         """
         edited = await self._followed_up("edit", self._edit(wanted))
-        run_id, step_id = edited.accepted.run_id, edited.accepted.step_id
-        newer = await self._asked_after(run_id, step_id, edited.generation)
+        newer = await self._asked_after(edited.accepted, "the edit was taken")
         if newer is None:
             raise RunNotSuspendedError(
-                f"the edit was taken, but step {step_id} ended before it asked; see `condor show {run_id}`"
+                f"the edit was taken, but step {edited.accepted.step_id} ended before it asked; "
+                f"see `condor show {edited.accepted.run_id}`"
             )
         return newer.suspend_id
 
@@ -158,22 +158,41 @@ class Runtime:
             self._driving.wake(edited.accepted.run_id)
         return edited, edited.accepted.segment
 
-    async def _asked_after(self, run_id: str, step_id: str, generation: int) -> SuspensionRow | None:
-        """The card that a step asks with after one of a generation; None when the run rests without one."""
+    async def asked_anew(self, accepted: Accepted) -> SuspendId | None:
+        """The card with which a step asks again whose card was stale; None when its run rests without one.
+
+        Raises:
+            StoreUnavailable: the card is still to come.
+        """
+        newer = await self._asked_after(accepted, "nothing ran")
+        return newer.suspend_id if newer is not None else None
+
+    async def _asked_after(self, accepted: Accepted, taken: str) -> SuspensionRow | None:
+        """The card that a step asks with after one that was answered; None when its run rests without one.
+
+        Args:
+            taken: what is known so far.
+
+        Raises:
+            StoreUnavailable: its run stands still, or no worker is there to ask.
+        """
+        run_id = accepted.run_id
         with self._hub.watching(run_id) as woken:
             while True:
                 woken.clear()
                 stored = await self._ports.store.load(run_id)
-                rows = stored.suspensions if stored else ()
-                later = (row for row in rows if row.step_id == step_id and row.generation > generation)
-                found = next(later, None)
+                found = (
+                    next((row for row in stored.suspensions if _follows(row, accepted)), None)
+                    if stored
+                    else None
+                )
                 if found is not None or stored is None or stored.run.status in AT_REST:
                     return found
                 if self.stands_still(run_id):
                     raise StoreUnavailable(
-                        f"the edit was taken; run {run_id} goes on when the store takes something again"
+                        f"{taken}; run {run_id} goes on when the store takes something again"
                     )
-                await self._done_elsewhere(woken, "the edit was taken; its card follows")
+                await self._done_elsewhere(woken, f"{taken}; its card follows")
 
     async def _done_elsewhere(self, woken: asyncio.Event, taken: str) -> None:
         """Wait until something happens to a run that somebody works on.
@@ -187,23 +206,6 @@ class Runtime:
         except TimeoutError:
             if not (await self._ports.store.backlog()).workers:
                 raise StoreUnavailable(f"{taken} when a worker is there; start `condor worker`") from None
-
-    async def asked_anew(self, run_id: str, step_id: str) -> SuspendId | None:
-        """The card with which a step asks again whose card was stale; None where it did not ask.
-
-        Raises:
-            StoreUnavailable: no worker is there to ask.
-        """
-        with self._hub.watching(run_id) as woken:
-            while True:
-                woken.clear()
-                stored = await self._ports.store.load(run_id)
-                if stored is None or stored.run.status in AT_REST:
-                    break
-                await self._done_elsewhere(woken, "nothing ran; the card of now follows")
-        rows = stored.suspensions if stored else ()
-        open_cards = (row for row in rows if row.status == "pending" and row.step_id == step_id)
-        return next((row.suspend_id for row in open_cards), None)
 
     async def stop(self, run_id: str, principal: Principal, reason: str = "") -> None:
         """Stop a run: cards are withdrawn, what is in flight finishes, then it closes as aborted.
@@ -376,3 +378,7 @@ class Runtime:
             told.set_result(said)
         if live is not None:
             await self._driving.to_its_rest(live)
+
+
+def _follows(row: SuspensionRow, accepted: Accepted) -> bool:
+    return row.step_id == accepted.step_id and row.generation > accepted.generation

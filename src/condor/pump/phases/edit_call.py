@@ -65,9 +65,8 @@ class EditCall:
 class Edited:
     """The edit is stored."""
 
+    #: Of the superseded card.
     accepted: Accepted
-    #: Generation of the superseded card; the card of the edited call has a later one.
-    generation: int
     #: False where the same edit was taken before under the same key.
     is_new: bool = True
 
@@ -101,7 +100,7 @@ async def edit_call(wanted: EditCall, ports: PumpPorts) -> Edited:
             if await stays_lost(conflict, row, ports):
                 raise lost_error(conflict, state) from None
             continue
-        return Edited(accepted=accepted, generation=row.generation)
+        return Edited(accepted=accepted)
     raise OurBug(f"answers to card {wanted.suspend_id} keep overtaking this edit")
 
 
@@ -117,8 +116,8 @@ def _taken_before(wanted: EditCall, state: RunState, row: SuspensionRow) -> Edit
             "the idempotency key was used for another edit of this card; take a new one",
             code="idempotency_key_reused",
         )
-    accepted = Accepted(run_id=state.run_id, step_id=row.step_id, segment=None)
-    return Edited(accepted=accepted, generation=row.generation, is_new=False)
+    accepted = Accepted(run_id=state.run_id, step_id=row.step_id, generation=row.generation, segment=None)
+    return Edited(accepted=accepted, is_new=False)
 
 
 def _call(state: RunState, ports: PumpPorts, row: SuspensionRow) -> ToolCallInput | None:
@@ -189,7 +188,7 @@ async def _supersede(
     segment.state.put_step(step)
     segment.facts.step(step)
     segment.ports.faults("answer.checked")
-    return await go_on(segment, moves, row.step_id)
+    return await go_on(segment, moves, row)
 
 
 __all__ = ["EditCall", "Edited", "edit_call"]

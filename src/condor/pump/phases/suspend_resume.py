@@ -63,6 +63,8 @@ class Accepted:
 
     run_id: str
     step_id: StepId
+    #: Of the card that was answered; one with which its step asks again has a later one.
+    generation: int
     #: To be driven from dispatch; None when the run ended with the answer or is at work already.
     segment: Segment | None
     #: Why the card was stale: the run goes on to ask again, and the answer was not taken.
@@ -291,10 +293,10 @@ async def _decide(segment: Segment, row: SuspensionRow, given: Answer, principal
         if aborts:
             halt = {"cause": "denied", "by": principal.to_json(), "stepId": row.step_id}
             await halt_run(segment, halt, moves)
-            return Accepted(run_id=state.run_id, step_id=row.step_id, segment=None)
+            return Accepted(run_id=state.run_id, step_id=row.step_id, generation=row.generation, segment=None)
     else:
         _reopen(segment, row, given)
-    return await go_on(segment, moves, row.step_id, stale=drift)
+    return await go_on(segment, moves, row, stale=drift)
 
 
 def _status(given: Answer) -> SuspensionStatus:
@@ -370,7 +372,9 @@ def _reopen(segment: Segment, row: SuspensionRow, given: Answer) -> None:
     segment.facts.step(step)
 
 
-async def go_on(segment: Segment, moves: Staging, step_id: StepId, *, stale: str | None = None) -> Accepted:
+async def go_on(
+    segment: Segment, moves: Staging, row: SuspensionRow, *, stale: str | None = None
+) -> Accepted:
     """Store the decision; what was parked is executing again, what is at work looks again."""
     state = segment.state
     rested = state.status is RunStatus.SUSPENDED
@@ -382,4 +386,10 @@ async def go_on(segment: Segment, moves: Staging, step_id: StepId, *, stale: str
     else:
         await commit()
     segment.ports.faults("answer.committed")
-    return Accepted(run_id=state.run_id, step_id=step_id, segment=segment if rested else None, stale=stale)
+    return Accepted(
+        run_id=state.run_id,
+        step_id=row.step_id,
+        generation=row.generation,
+        segment=segment if rested else None,
+        stale=stale,
+    )
