@@ -465,7 +465,7 @@ BREAKS: tuple[Break, ...] = (
     broken(
         "secrets are masked at the top alone",
         "core/frames/masking.py",
-        "else masked(item)\n            for key",
+        "else _walked(item, text)\n            for key",
         "else item\n            for key",
         "runtime/test_snapshot.py::test_secrets_are_masked_on_cards_but_bound_by_hash",
     ),

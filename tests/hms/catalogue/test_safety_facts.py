@@ -85,12 +85,12 @@ async def test_a_dose_against_what_was_said_is_refused(desk: Desk, dose: int, re
 
 async def test_a_dose_as_it_was_said_is_shown(desk: Desk) -> None:
     """Less after “reduced”, more after “increased”, and the same dose more often."""
-    order = await order_of(desk, "Nicholas Bell", "aspirin")
+    order = await order_of(desk, "Sarah Henry", "aspirin")
     shared = {"order": order, "action": "update", "dose_unit": "mg"}
     for dose, often, reason in (
         (81, "QD", "Dose reduced: bleeding"),
-        (500, "QD", "Dose increased: pain"),
-        (325, "BID", "pain"),
+        (300, "QD", "Dose increased: pain"),
+        (100, "BID", "pain"),
     ):
         args = {**shared, "dose_value": dose, "frequency": often, "reason": reason}
         assert reason in (await desk.preview("medication.update", args)).summary
