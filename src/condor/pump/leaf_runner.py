@@ -52,7 +52,7 @@ async def advance(segment: Segment, node: Node) -> Suspend | None:
     try:
         if node.kind == "approval":
             return _approval(segment, node)
-        asked = await _tool_call(segment, node)
+        asked: Suspend | None = await _tool_call(segment, node)
         return asked if asked is None else await with_subject(segment, asked)
     except LookAgain:
         if segment.state.statuses[node.step_id] not in SETTLED:

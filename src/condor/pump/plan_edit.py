@@ -209,7 +209,8 @@ async def apply_edit(
     while True:
         async with segment.editing:
             if state.halt is not None or segment.leaving:
-                break
+                _leave_as_it_ended(segment, this, rule, candidate)
+                return True
             if card is not None and edit_contract(segment, this.given.node, candidate) != card.contract_hash:
                 segment.facts.consume.append(card.suspend_id)
                 return False
@@ -234,9 +235,12 @@ async def apply_edit(
                 state.revise_graph(graph)
                 return True
         await segment.look_again()
+
+
+def _leave_as_it_ended(segment: Segment, this: Pass, rule: GateRule, candidate: CallFacts) -> None:
+    """The run stops: the edit is not made, and the step ends as it had ended."""
     keep(segment, this, rule, GateVerb.HALT, candidate)
     settle(segment, this, this.outcome)
-    return True
 
 
 def _charge(

@@ -6,7 +6,7 @@ Pure projection of what is stored, secrets masked; an erased payload leaves its 
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from condor.core.frames.masking import masked, masked_text
 from condor.core.plan.revision import latest_graph
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from condor.pump.state import RunAsLeft
 
     #: A run as it is stored, or as the segment left it that stored it.
-    Shown = StoredRun | RunAsLeft
+    Shown: TypeAlias = StoredRun | RunAsLeft
 
 #: Version of the wire shapes below.
 WIRE_VERSION = 1

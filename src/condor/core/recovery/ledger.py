@@ -331,7 +331,8 @@ def _three(stored: Any) -> tuple[int, int, int]:
 
 
 def _stop_of(stored: Mapping[str, Any]) -> BreakerStop:
-    if stored["limit"] not in (*BY_NAME, "confirmer") or stored["outcome"] not in ("failed", "degraded"):
+    is_known = stored["limit"] in BY_NAME or stored["limit"] == "confirmer"
+    if not is_known or stored["outcome"] not in ("failed", "degraded"):
         raise ValueError("its budget names a ceiling or an end that there is not")
     return BreakerStop(
         limit=stored["limit"],
