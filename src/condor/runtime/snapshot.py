@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from condor.core.frames.masking import masked, masked_text
+from condor.core.frames.masking import is_bare, masked, masked_text
 from condor.core.plan.revision import latest_graph
 from condor.core.recovery import DEFAULT_LIMITS, GATE_RULES, LIMITS, ledger_from_json
 from condor.core.run import TERMINAL, approvers_among
@@ -81,7 +81,7 @@ def run_snapshot(stored: Shown, limits: Limits = DEFAULT_LIMITS) -> dict[str, Js
     requester = decode(run.requester)
     closing = _payload(payloads, "closing") or {}
     suspensions = [suspension_json(row, payloads) for row in stored.suspensions]
-    graph = masked(_payload(payloads, latest_graph(payloads) or "graph"))
+    graph = _masked_payload(payloads, latest_graph(payloads) or "graph")
     return {
         "v": WIRE_VERSION,
         "runId": run.run_id,
@@ -94,7 +94,7 @@ def run_snapshot(stored: Shown, limits: Limits = DEFAULT_LIMITS) -> dict[str, Js
         "createdAt": run.created_at,
         "updatedAt": run.updated_at,
         "request": request_of(payloads),
-        "plan": masked(_payload(payloads, "plan")),
+        "plan": _masked_payload(payloads, "plan"),
         "graph": graph,
         "steps": _steps(stored, graph),
         "suspensions": suspensions,
@@ -250,16 +250,16 @@ def _step(
     if node.get("tried"):
         found["insteadOf"] = node["tried"][0]
         found["fidelity"] = node.get("fidelity")
-    called = _payload(payloads, f"args:{own}")
+    called = _masked_payload(payloads, f"args:{own}")
     if called is not None:
-        found["args"] = masked(called["args"])
-    result = _payload(payloads, f"result:{own}")
+        found["args"] = called["args"]
+    result = _masked_payload(payloads, f"result:{own}")
     if result is not None:
-        found["result"] = masked(result.get("value"))
+        found["result"] = result.get("value")
         if "shown" in result:
-            found["shown"] = masked(result["shown"])
+            found["shown"] = result["shown"]
         if result.get("message"):
-            found["message"] = masked(result["message"])
+            found["message"] = result["message"]
     return found
 
 
@@ -272,3 +272,9 @@ def _payload(payloads: Mapping[str, bytes], key: str) -> Any:
         return decode(body)
     except ValueError:
         return None
+
+
+def _masked_payload(payloads: Mapping[str, bytes], key: str) -> Any:
+    """A payload as it is shown; None as of ``_payload``."""
+    found = _payload(payloads, key)
+    return found if found is None or is_bare(payloads[key]) else masked(found)

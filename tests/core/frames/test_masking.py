@@ -6,9 +6,24 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from condor.core.frames.masking import MASK, masked, masked_members
+from condor.core.frames.masking import MASK, is_bare, masked, masked_members
+from condor.ports.encoding import decode, encode
 from tests.core.strategies import json_values
+
+#: What keys and texts with secrets in them are made of, and what looks like it.
+_PIECES = (
+    *("pass", "word", "Wd", "PHRASE", "pwd", "Secret", "token", "api", "private", "_", "-", "key", "KEY"),
+    *("credential", "Authorization", "proxy", "bearer ", "basic ", "=", ":", " ", '"', "'", "\\", "\n", "x"),
+    *("https", "://", "user", "@", "host", "/", "\u017f", "\u212a", "\u0131", "\u0130", "\u00e9"),
+)
+pieced = st.lists(st.sampled_from(_PIECES), max_size=6).map("".join)
+with_secrets = st.recursive(
+    st.one_of(st.integers(0, 9), st.none(), pieced),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(pieced, inner, max_size=3)),
+    max_leaves=6,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +80,29 @@ def test_prose_is_left(text: str) -> None:
 def test_what_is_not_there_is_not_masked() -> None:
     """A null says that nothing was given."""
     assert masked({"password": None, "dose": "5 mg"}) == {"password": None, "dose": "5 mg"}
+
+
+@given(with_secrets)
+def test_what_is_bare_has_nothing_to_mask(value: Any) -> None:
+    """Where a look at its bytes finds no secret, masking changes nothing."""
+    body = encode(value)
+    assert not is_bare(body) or masked(decode(body)) == decode(body)
+
+
+@pytest.mark.parametrize(
+    ("value", "bare"),
+    [
+        ({"key": "k1", "amount": 42, "rapid": "insulin"}, False),
+        ({"key": "k1", "amount": 42, "sha256": "ab"}, True),
+        ({"dose": "5 mg", "passport": "seen"}, False),
+        ({"drug": "insulin api-grade"}, True),
+        ({"name": "Jos\u00e9"}, False),
+        ({"X-API_Key": 1}, False),
+    ],
+)
+def test_what_may_be_a_secret_is_not_bare(value: Any, bare: bool) -> None:
+    """Most records are bare; what only looks like a secret is walked."""
+    assert is_bare(encode(value)) is bare
 
 
 @given(json_values)
