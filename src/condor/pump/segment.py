@@ -13,7 +13,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from condor.core.audit import AuditEntry, encode_entry, vouching
+from condor.core.audit import AuditEntry, encode_entry
 from condor.core.errors import OurBug, StoreUnavailable
 from condor.core.observers.processors import POST_TOOL_PROCESSORS
 from condor.core.outcome import FULFILLED, StepOutcome, StepStatus
@@ -126,7 +126,7 @@ class Segment:
 
     def audit(self, entry: AuditEntry, into: Staging | None = None) -> None:
         """Stage an audit entry; the payload that it vouches for is staged before it."""
-        self._part(into).audit.append(encode_entry(vouching(entry, self.state.payloads)))
+        self._part(into).audit.append(encode_entry(entry, self.state.payloads))
 
     def payload(self, key: str, value: object, into: Staging | None = None) -> bytes:
         """Stage a payload and keep it in memory."""

@@ -9,7 +9,7 @@ from condor.core.audit.checkpoint import (
     read_checkpoint,
     signed_bytes,
 )
-from condor.core.audit.entry import DECISIONS, AuditEntry, Decision, encode_entry, vouched_payload, vouching
+from condor.core.audit.entry import DECISIONS, AuditEntry, Decision, encode_entry, vouched_payload
 from condor.core.audit.links import ChainVerdict, Tampering, chain_hash
 from condor.core.audit.records import hold_records
 from condor.core.audit.seals import (
@@ -48,5 +48,4 @@ __all__ = [
     "signed_bytes",
     "verify_chain",
     "vouched_payload",
-    "vouching",
 ]

@@ -7,9 +7,9 @@ hash and hash are the store's and are not part of them.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from json.encoder import encode_basestring
-from typing import TYPE_CHECKING, Literal, get_args
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from condor.core.ids import DEFAULT_TENANT, digest_of_bytes
 from condor.core.values import dataclass
@@ -51,6 +51,9 @@ CLOSES: Mapping[str, frozenset[str]] = {
     "withdrawn": frozenset({"withdrawn", "superseded"}),
     "expired": frozenset({"expired"}),
 }
+
+
+_NO_PAYLOADS: Final[Mapping[str, bytes]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,21 +108,19 @@ def vouched_payload(decision: str, suspend_id: str | None) -> str | None:
     return f"answer:{suspend_id}" if decision in CLOSES else None
 
 
-def vouching(entry: AuditEntry, payloads: Mapping[str, bytes]) -> AuditEntry:
-    """The entry with the digest of the payload that it vouches for, as it is stored in the same unit."""
-    body = payloads.get(vouched_payload(entry.decision, entry.suspend_id) or "")
-    return entry if body is None else replace(entry, payload_digest=digest_of_bytes(body))
-
-
-def encode_entry(entry: AuditEntry) -> bytes:
+def encode_entry(entry: AuditEntry, payloads: Mapping[str, bytes] = _NO_PAYLOADS) -> bytes:
     """The RFC 8785 bytes of an entry.
 
     Written out field by field in the order of RFC 8785, because a run has six of them: three times
     as fast as building and sorting a dictionary. A property test holds it to ``canonical_json``.
 
+    Args:
+        payloads: as they are stored in the same unit; of the one that it vouches for, it holds the digest.
+
     Raises:
         ValueError: a text that has no canonical form (a lone surrogate).
     """
+    body = payloads.get(vouched_payload(entry.decision, entry.suspend_id) or "")
     named: tuple[tuple[str, str | None], ...] = (
         ('"actor":', entry.actor),
         ('"approvalId":', entry.approval_id),
@@ -130,7 +131,7 @@ def encode_entry(entry: AuditEntry) -> bytes:
         ('"hitlTier":', entry.hitl_tier),
         ('"op":', entry.op),
         ('"origin":', entry.origin),
-        ('"payloadDigest":', entry.payload_digest),
+        ('"payloadDigest":', entry.payload_digest if body is None else digest_of_bytes(body)),
         ('"policyClass":', entry.policy_class),
     )
     parts = [name + encode_basestring(value) for name, value in named if value is not None]

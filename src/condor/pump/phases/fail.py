@@ -10,7 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from condor.core.audit import AuditEntry, encode_entry, vouching
+from condor.core.audit import AuditEntry, encode_entry
 from condor.core.observers import NOT_COMPLETED_PREFIX, NOT_EXECUTED_PREFIX, escape_foreign
 from condor.core.outcome import SETTLED, StepStatus
 from condor.core.run import SYSTEM, TERMINAL, EventKind, RunStatus, TransitionCause, check_transition
@@ -146,24 +146,22 @@ def _row(
     payloads: Mapping[str, bytes] = MappingProxyType({}),
 ) -> bytes:
     return encode_entry(
-        vouching(
-            AuditEntry(
-                at=ports.at(),
-                tenant_id=stored.run.tenant_id,
-                run_id=stored.run.run_id,
-                session_id=stored.run.session_id,
-                step_id=card.step_id if card else None,
-                approval_id=card.step_id if card else None,
-                suspend_id=card.suspend_id if card else None,
-                origin=card.origin if card else None,
-                tool=(card.tool or None) if card else None,
-                contract_hash=card.contract_hash if card else None,
-                decision=decision,
-                reason_code=why,
-                actor=SYSTEM.id,
-            ),
-            payloads,
-        )
+        AuditEntry(
+            at=ports.at(),
+            tenant_id=stored.run.tenant_id,
+            run_id=stored.run.run_id,
+            session_id=stored.run.session_id,
+            step_id=card.step_id if card else None,
+            approval_id=card.step_id if card else None,
+            suspend_id=card.suspend_id if card else None,
+            origin=card.origin if card else None,
+            tool=(card.tool or None) if card else None,
+            contract_hash=card.contract_hash if card else None,
+            decision=decision,
+            reason_code=why,
+            actor=SYSTEM.id,
+        ),
+        payloads,
     )
 
 
