@@ -54,6 +54,8 @@ DESTRUCTIVE_SYNONYMS = frozenset(
     }
 )  # fmt: skip
 
+_DESTRUCTIVE = DESTRUCTIVE_OPS | DESTRUCTIVE_SYNONYMS
+
 #: Verbs that a free argument may say without a person: they add, change in place, or only look. Closed and
 #: short on purpose; a tool that needs another one lists it in its ``ops``.
 HARMLESS_OPS = frozenset(
@@ -82,7 +84,7 @@ def letters_of(text: str) -> str:
 def is_destructive_op(op: object) -> bool:
     """Whether ``op`` is one of the six verbs or a synonym, in any case and however padded or split."""
     word = exact_word(op)
-    return word is not None and letters_of(word) in DESTRUCTIVE_OPS | DESTRUCTIVE_SYNONYMS
+    return word is not None and letters_of(word) in _DESTRUCTIVE
 
 
 def takes_away(verb: object) -> bool:

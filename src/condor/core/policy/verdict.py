@@ -8,12 +8,13 @@ tool-policy.ts:196).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
 from typing import TYPE_CHECKING, Final, Literal
 
 from condor.core.ids import exact_word
 from condor.core.policy.classes import HitlTier, PolicyClass, is_destructive_op, is_supervised
 from condor.core.policy.rules import POLICY_RULES, Decision, PolicyRule
+from condor.core.values import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,7 @@ class PolicyContext:
     plan_approval_policy: object = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyVerdict:
     """What the policy says of one call, and which row of the matrix said it."""
 
@@ -122,18 +123,7 @@ def evaluate_by_rules(call: PolicyCall, context: PolicyContext, rules: Sequence[
     if policy_class is PolicyClass.MUTATE:
         promotions = _promotions(call, context)
         tier = HitlTier.HIGH if promotions or exact_word(call.hitl_tier) == HitlTier.HIGH else HitlTier.LOW
-    supervised = is_supervised(context.autonomy)
-    rule = next(
-        (
-            row
-            for row in rules
-            if row.policy_class in (None, policy_class)
-            and row.tier in (None, tier)
-            and row.supervised in (None, supervised)
-        ),
-        # INVARIANT: the last row matches everything, so the search always ends in a row.
-        POLICY_RULES[-1],
-    )
+    rule = _rule_of(rules, policy_class, tier, supervised=is_supervised(context.autonomy))
     return PolicyVerdict(
         decision=rule.decision,
         rule_id=rule.rule_id,
@@ -141,3 +131,17 @@ def evaluate_by_rules(call: PolicyCall, context: PolicyContext, rules: Sequence[
         effective_tier=tier,
         promotions=promotions,
     )
+
+
+def _rule_of(
+    rules: Sequence[PolicyRule], policy_class: PolicyClass | None, tier: HitlTier | None, *, supervised: bool
+) -> PolicyRule:
+    for row in rules:
+        if (
+            row.policy_class in (None, policy_class)
+            and row.tier in (None, tier)
+            and row.supervised in (None, supervised)
+        ):
+            return row
+    # INVARIANT: the last row matches everything, so the search always ends in a row.
+    return POLICY_RULES[-1]
