@@ -178,6 +178,10 @@ def why(stored: Shown, suspensions: Sequence[Mapping[str, Any]]) -> dict[str, Js
     return {"status": stored.run.status, "waitsFor": waits}
 
 
+#: Every ceiling: its name, as it is shown, and its unit.
+_CEILINGS = [(limit.name, limit.name.removesuffix("_max"), limit.unit) for limit in LIMITS]
+
+
 def _budget(stored: Shown, limits: Limits) -> dict[str, Json]:
     """What recovery has spent under each ceiling, and the stop of a breaker that has opened."""
     kept = _payload(stored.payloads, "ledger")
@@ -185,12 +189,8 @@ def _budget(stored: Shown, limits: Limits) -> dict[str, Json]:
         ledger = ledger_from_json(kept, limits)
         used = {**ledger.used(), "wall_time_s_max": stored.run.worked_ms / 1_000}
         found: dict[str, Json] = {
-            limit.name.removesuffix("_max"): {
-                "used": used[limit.name],
-                "limit": getattr(limits, limit.name),
-                "unit": limit.unit,
-            }
-            for limit in LIMITS
+            shown: {"used": used[name], "limit": getattr(limits, name), "unit": unit}
+            for name, shown, unit in _CEILINGS
         }
         if ledger.stop is not None:
             found["stop"] = ledger.stop.to_json()

@@ -221,6 +221,8 @@ class CircuitBreakerLedger:
     @property
     def most_of_a_step(self) -> tuple[int, int, int]:
         """The most that any step has spent: retries, repetitions, decisions."""
+        if not self.steps:
+            return self.most_of_settled
         return _most([self.most_of_settled, *(spent.most for spent in self.steps.values())])
 
     def used(self) -> dict[str, float]:
