@@ -158,8 +158,8 @@ def _edit_from_the_plan(patch: pytest.MonkeyPatch) -> None:
     """An edit is applied to what the plan said, not to what the card showed: an earlier edit is lost."""
     arguments = pump_call._arguments
 
-    def only_the_last(state: Any, node: Any, tool: Any) -> Any:
-        args, answers, unmet, edits = arguments(state, node, tool)
+    def only_the_last(state: Any, node: Any, tool: Any, anew: Any) -> Any:
+        args, answers, unmet, edits = arguments(state, node, tool, anew)
         if len(edits) > 1:
             args = {**node.args, **edits[-1].after}
         return args, answers, unmet, edits

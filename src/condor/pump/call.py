@@ -44,8 +44,9 @@ def tool_here(ports: PumpPorts, name: str) -> ToolDescriptor:
 
 def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor) -> ToolCallInput:
     """Everything the leaf decides on, from server state alone."""
-    args, answers, unresolved, edits = _arguments(state, node, tool)
-    made = tuple(name for name in made_anew(state, node) if name in tool.args_by_name)
+    anew = made_anew(state, node)
+    args, answers, unresolved, edits = _arguments(state, node, tool, anew)
+    made = tuple([name for name in anew if name in tool.args_by_name])
     gates = _gates(state, node) if state.suspensions else []
     denied_calls, denied_effects = _denied(state)
     return ToolCallInput(
@@ -62,7 +63,7 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
         untrusted_plan=node.untrusted or bool(made),
         made_anew=made,
         today=ports.toolbox.today,
-        approval=given_approval(state, node),
+        approval=_approval_among(state, gates),
         answered=_just_answered(state, node) if state.suspensions else frozenset(),
         heard=_heard(state, node, edits) if state.suspensions else frozenset(),
         edits=edits,
@@ -107,10 +108,10 @@ def _showed_high(row: SuspensionRow) -> bool:
 
 
 def _arguments(
-    state: RunState, node: Node, tool: ToolDescriptor
+    state: RunState, node: Node, tool: ToolDescriptor, anew: Mapping[str, Json]
 ) -> tuple[Mapping[str, Json], Mapping[str, Json], Mapping[str, str], tuple[CallEdit, ...]]:
     """Arguments; answers that are none; arguments that a reference left empty; edits made on cards."""
-    args: dict[str, Json] = {**node.args, **made_anew(state, node)}
+    args: dict[str, Json] = {**node.args, **anew}
     edits: list[CallEdit] = []
     unresolved = _resolve(state, args) if node.uses else {}
     answers: dict[str, Json] = {}
@@ -199,7 +200,10 @@ def decided_by(state: RunState, row: SuspensionRow) -> Principal:
 
 def given_approval(state: RunState, node: Node) -> GivenApproval | None:
     """The unconsumed answer to the step's latest approval card; an earlier one was overtaken by it."""
-    cards = _gates(state, node)
+    return _approval_among(state, _gates(state, node))
+
+
+def _approval_among(state: RunState, cards: Sequence[SuspensionRow]) -> GivenApproval | None:
     if not cards or cards[-1].status != "approved" or cards[-1].consumed:
         return None
     row = cards[-1]

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from condor.core.ids import Json, StepId
-    from condor.core.suspend import SuspendRequest
     from condor.pump.segment import Segment
     from condor.pump.state import RunState
 
@@ -38,9 +37,11 @@ async def with_subject(segment: Segment, asked: Suspend) -> Suspend:
         return asked
     if request.origin is Origin.PLAN_MUTATION and _was_effect(segment, request.step_id):
         # How the effect ended is stored together with this card.
-        return _showing(request, _shown_before(state, request.step_id))
+        return _showing(asked, _shown_before(state, request.step_id))
     if segment.facts and state.row(request.step_id).key is not None:
         await segment.commit()  # that the effect asked for something, and did nothing
+    if tool.subject_of is None:
+        return asked
     call = Invocation(
         tool=tool,
         args=request.args,
@@ -50,12 +51,14 @@ async def with_subject(segment: Segment, asked: Suspend) -> Suspend:
         principal=state.requester,
         left_s=SUBJECT_S_MAX,
     )
-    return _showing(request, (await toolbox.subject(call)).to_json())
+    return _showing(asked, (await toolbox.subject(call)).to_json())
 
 
-def _showing(request: SuspendRequest, said: Mapping[str, Json]) -> Suspend:
+def _showing(asked: Suspend, said: Mapping[str, Json]) -> Suspend:
     shown = {part: said[part] for part in ("subject", "alerts") if part in said}
-    return Suspend(request=replace(request, evidence={**shown, **request.evidence}))
+    if not shown:
+        return asked
+    return Suspend(request=replace(asked.request, evidence={**shown, **asked.request.evidence}))
 
 
 def _was_effect(segment: Segment, step_id: StepId) -> bool:

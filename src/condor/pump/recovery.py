@@ -54,8 +54,7 @@ async def conclude(
 ) -> Suspend | None:
     """Settle a leaf, or put another tool in its place, or ask a person whether to."""
     this = pass_of(segment, given, outcome, audit)
-    cost = Charge(step=given.node.step_id, tokens=outcome.tokens, cost_usd=outcome.cost_usd)
-    stop = pay(segment, cost, succeeded=outcome.status is StepStatus.SUCCEEDED)
+    stop = _pay_for(segment, given, outcome) if outcome.tokens or outcome.cost_usd else None
     if stop is not None:
         # What the attempt did, it did; it is the run that ends here.
         settle(segment, this, outcome)
@@ -65,6 +64,11 @@ async def conclude(
         settle(segment, this, outcome)
         return None
     return await _through_the_gate(segment, this)
+
+
+def _pay_for(segment: Segment, given: ToolCallInput, outcome: StepOutcome) -> BreakerStop | None:
+    cost = Charge(step=given.node.step_id, tokens=outcome.tokens, cost_usd=outcome.cost_usd)
+    return pay(segment, cost, succeeded=outcome.status is StepStatus.SUCCEEDED)
 
 
 async def take_up(segment: Segment, given: ToolCallInput, audit: Audit) -> tuple[bool, Suspend | None]:

@@ -194,8 +194,8 @@ def _sentence(segment: Segment, node: Node, value: Any) -> dict[str, Any]:
     tool = segment.ports.toolbox.find(node.tool)
     if tool is None:
         return {"sentence": f"{node.tool}: done."}
-    called = state.payload(node.payload("args")) or {}
     if tool.report is not None and not ended_its_process(state):
+        called = state.payload(node.payload("args")) or {}
         with contextlib.suppress(BaseException):  # a hook of a tool author cannot cost the run its closing
             said = tool.report(called.get("args", {}), value)
             if isinstance(said, str) and said.strip():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from condor.core.audit import AuditEntry, Decision, encode_entry
 from condor.core.errors import (
@@ -107,11 +107,13 @@ async def admitted(
     Raises:
         AnswerRefused: its subclass says why.
     """
-    if may_not_answer(resume.principal, row) is None:
+    refusal = may_not_answer(resume.principal, row)
+    if refusal is None:
         # Before its form: no form of it counts any more.
         check_open(state, row)
     reading = read(resume, state, row)
-    await _check_right(resume, state, row, ports)
+    if refusal is not None:
+        await _refuse(resume, state, row, ports, refusal)
     return reading
 
 
@@ -175,15 +177,14 @@ def read_answer(resume: ResumeRun, state: RunState, row: SuspensionRow) -> Answe
     return read_resume(reason, schema, resume.data)
 
 
-async def _check_right(resume: ResumeRun, state: RunState, row: SuspensionRow, ports: PumpPorts) -> None:
-    """Refuse, and audit, who may not answer the card.
+async def _refuse(
+    resume: ResumeRun, state: RunState, row: SuspensionRow, ports: PumpPorts, refusal: str
+) -> NoReturn:
+    """Audit who tried to answer a card that they may not answer.
 
     Raises:
-        NotAnApprover: they may not.
+        NotAnApprover: with why they may not.
     """
-    refusal = may_not_answer(resume.principal, row)
-    if refusal is None:
-        return
     stored = await ports.store.load(state.run_id)
     if stored is not None:
         await _reject(ports, stored, resume.principal, suspend_id=row.suspend_id, why="not_an_approver")
