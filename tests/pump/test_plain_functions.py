@@ -14,10 +14,10 @@ import pytest
 
 from condor import CardEvidence, HitlTier, PolicyClass, Reconciled, ToolContext, ToolDescriptor, tool
 from condor.core.errors import ToolError
-from condor.ports import threads
 from condor.ports.deadline import OutOfTime, Stragglers
-from condor.ports.threads import in_thread
 from condor.pump import retries
+from condor.tools import threads
+from condor.tools.threads import in_thread
 from tests.pump.desk import call, open_desk
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ def test_a_process_ends_beside_plain_functions_that_never_do(tmp_path: Path) -> 
 
 FORKS = """
 import asyncio, os
-from condor.ports.threads import in_thread
+from condor.tools.threads import in_thread
 
 assert asyncio.run(in_thread(int)) == 0
 child = os.fork()

@@ -185,12 +185,18 @@ class Driving:
         orphans = [run_id for run_id in await store.orphaned() if run_id not in self._damaged]
         handed = sum([await self._handed_over(run_id) for run_id in orphans])
         for run_id in await store.unfinished():
+            if self._has(run_id):
+                continue
             stored, holder = await store.offered(run_id)
-            # What is begun from here on has another epoch.
-            if stored is None or holder != "here" or run_id in {*self.live, *self._taking, *self._damaged}:
+            # Asked again: it may have been begun meanwhile. What is begun from here on has another epoch.
+            if stored is None or holder != "here" or self._has(run_id):
                 continue
             handed += await self._handed_over(run_id, held_at=stored.run.epoch)
         return handed
+
+    def _has(self, run_id: str) -> bool:
+        """Whether it is at work here, or is not to be."""
+        return run_id in self.live or run_id in self._taking or run_id in self._damaged
 
     async def pass_on(self, run_id: str, epoch: int) -> bool:
         """The worker that has a job shows no sign of life: queue its run anew, under another epoch.

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 
 from condor.core.errors import RegistrationRefused
 from condor.core.policy import ArgSpec, Effect, HitlTier, PolicyClass, ToolDescriptor
-from condor.ports.threads import in_thread
+from condor.tools.threads import in_thread
 
 if typing.TYPE_CHECKING:
     from condor.core.ids import Json
