@@ -17,6 +17,8 @@ _UTC = datetime.UTC
 _MILLISECONDS = tuple(f".{part:03d}Z" for part in range(1_000))
 #: Crockford's base 32: no letter that is taken for a digit.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+#: 130 bits are 13 pairs of its letters.
+_PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 
 
 class Clock(Protocol):
@@ -56,7 +58,7 @@ class SystemClock:
         if value <= self._last:
             value = self._last + 1
         self._last = value
-        return f"{prefix}_" + "".join([_ALPHABET[value >> shift & 31] for shift in range(125, -5, -5)])
+        return f"{prefix}_" + "".join([_PAIRS[value >> shift & 1023] for shift in range(120, -10, -10)])
 
 
 def timestamp(moment: datetime.datetime) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput, call_facts
 from condor.core.errors import StaleSuspension
-from condor.core.ids import Digest, Json, StepId
+from condor.core.ids import SCALARS, Digest, Json, StepId
 from condor.core.outcome import FULFILLED, StepOutcome, StepStatus, is_json
 from condor.core.plan.reference import MISSING, Reference, find_references, resolve_references, shown_token
 from condor.core.policy import HitlTier, is_supervised
@@ -169,6 +169,8 @@ def _resolve(state: RunState, args: dict[str, Json]) -> dict[str, str]:
 
     unresolved: dict[str, str] = {}
     for name, value in list(args.items()):
+        if type(value) in SCALARS:
+            continue
         found = resolve_references(value, result_of)
         if found is MISSING:
             del args[name]

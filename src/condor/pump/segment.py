@@ -197,7 +197,7 @@ class Segment:
         self.payload(result, body)
         self.state.forget_result(step_id)
         attempt = self.state.row(step_id).attempt
-        decided = self.state.payload(decision_payload(step_id, attempt)) or {}
+        decided = self.state.payload(decision_payload(step_id, attempt))
         self.event(
             EventKind.STEP_SETTLED,
             stepId=step_id,
@@ -205,7 +205,7 @@ class Segment:
             code=outcome.code or None,
             attempt=attempt,
             result=result,
-            **{fact: decided.get(fact) for fact in ("decision", "rule", "verb")},
+            **({fact: decided.get(fact) for fact in ("decision", "rule", "verb")} if decided else {}),
         )
         return result
 
@@ -329,9 +329,9 @@ class Segment:
 
     def _with_ledger_as_it_is(self, payloads: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
         """A staged ledger is what was spent when it was staged; a later unit may have stored more."""
-        if not any(key == LEDGER for key, _ in payloads):
+        others = [payload for payload in payloads if payload[0] != LEDGER]
+        if len(others) == len(payloads):
             return payloads
-        others = [(key, body) for key, body in payloads if key != LEDGER]
         return [*others, (LEDGER, encode(self.state.ledger.to_json()))]
 
     def _applied(self, unit: Transition, committed: Committed, *, sees_answers: bool) -> None:

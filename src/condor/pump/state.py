@@ -41,9 +41,8 @@ _UNSPENT = CircuitBreakerLedger()
 _NO_GRAPH = CompiledGraph(nodes=(), digest=Digest(""))
 
 
-def _no_steps() -> Progress:
-    """Before there is a plan."""
-    return Progress(_NO_GRAPH)
+#: Before there is a plan; no step of it can be set.
+_NO_STEPS = Progress(_NO_GRAPH)
 
 
 class StateUnreadable(Exception):
@@ -96,7 +95,7 @@ class RunState:
     #: What recovery has spent; stored as the payload ``ledger`` whenever something is charged.
     ledger: CircuitBreakerLedger = _UNSPENT
     steps: dict[StepId, StepRow] = field(default_factory=dict)
-    statuses: Progress = field(default_factory=_no_steps)
+    statuses: Progress = field(default_factory=lambda: _NO_STEPS)
     #: Every suspension of the run, in the order they were opened.
     suspensions: dict[SuspendId, SuspensionRow] = field(default_factory=dict)
     payloads: dict[str, bytes] = field(default_factory=dict)

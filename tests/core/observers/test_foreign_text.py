@@ -69,6 +69,8 @@ def test_what_turns_the_text_is_shown() -> None:
                 "\u0421",
                 "orrection",
                 "ok.",
+                "reading",
+                "at 5, ",
                 "**",
                 "\r",
                 "(!)",

@@ -75,6 +75,8 @@ class Progress(dict["StepId", StepStatus]):
         return not self._waits[place] and self[self._graph.nodes[place].step_id] is StepStatus.PENDING
 
     def _look_at_fresh(self) -> list[tuple[Node, StepId]]:
+        if not self._fresh:
+            return []
         fresh, self._fresh = sorted(set(self._fresh)), []
         blocked: list[tuple[Node, StepId]] = []
         for place in fresh:

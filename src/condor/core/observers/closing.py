@@ -95,6 +95,8 @@ def _closing(lines: list[str], corrections: tuple[Notice, ...], notices: tuple[N
 
 def _told_apart(notices: list[Notice]) -> tuple[Notice, ...]:
     """Notices that would read alike say which step each is about."""
+    if not notices:
+        return ()
     alike = Counter(notice.text for notice in notices)
     return tuple(
         replace(notice, text=f"{notice.text} (Step {notice.step_id}.)") if alike[notice.text] > 1 else notice

@@ -78,6 +78,8 @@ class ForeignText:
 
 def escape_foreign(text: str) -> str:
     """A whole foreign text, as ``ForeignText`` makes it of parts."""
+    if text.isascii() and text.isprintable() and _OTHERWISE.match(text[:_HELD_CHARS_MAX]):
+        return text  # one line without a sign, and it begins like none of ours
     foreign = ForeignText()
     return foreign.feed(text) + foreign.end()
 

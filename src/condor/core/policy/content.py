@@ -132,7 +132,7 @@ def _scan(value: object, depth: int) -> bool:
     if depth > _DEPTH_MAX:
         return True
     kind = type(value)  # not what an object says of itself
-    if value is None or issubclass(kind, int | float):
+    if value is None or issubclass(kind, (int, float)):
         return False
     text = exact_word(value)
     if text is not None:
@@ -142,7 +142,7 @@ def _scan(value: object, depth: int) -> bool:
             if exact_word(key) is None or _member_is_destructive(key, item, depth) or _scan(item, depth + 1):
                 return True
         return _patch_is_destructive(value, depth)
-    if issubclass(kind, list | tuple):
+    if issubclass(kind, (list, tuple)):
         return any(_scan(item, depth + 1) for item in cast("Iterable[object]", value))
     return True
 

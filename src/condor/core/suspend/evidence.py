@@ -51,3 +51,7 @@ class CardEvidence:
     def digest(self) -> Digest:
         """Digest of what was shown; versions of write targets are in the contract instead."""
         return digest_of([list(self.alerts), list(self.context)])
+
+
+#: Of a record that nobody reads for the card.
+NO_EVIDENCE = CardEvidence()

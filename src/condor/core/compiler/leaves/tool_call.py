@@ -22,7 +22,7 @@ from condor.core.policy.verdict import PolicyCall, PolicyContext, PolicyVerdict,
 from condor.core.recovery.substitution import CallFacts
 from condor.core.suspend.clarification_schema import clarification_resume_schema
 from condor.core.suspend.edit import CallEdit, edit_form
-from condor.core.suspend.evidence import CardEvidence
+from condor.core.suspend.evidence import NO_EVIDENCE, CardEvidence
 from condor.core.suspend.identity import tool_contract
 from condor.core.suspend.payload import SuspendRequest
 from condor.core.suspend.reason import Origin, ReasonCode
@@ -153,7 +153,7 @@ def _gated(given: ToolCallInput, call: PolicyCall, verdict: PolicyVerdict) -> Le
         return Settle(outcome=skipped("denied_before", "a person has declined exactly this call in this run"))
     if given.evidence is None and given.tool.preview is not None:
         return NeedEvidence(args=given.args)
-    evidence = given.evidence or CardEvidence()
+    evidence = given.evidence or NO_EVIDENCE
     if evidence.requires:
         names = tuple(name for name in evidence.requires if isinstance(name, str))
         asked, unsaid = (*names, *given.unresolved), frozenset(names) - given.heard
