@@ -139,7 +139,7 @@ class PostgresStore:
         if not read_only:
             self._writer = PostgresWriter(self._address, self._faults, self._conflicts, works=self._works)
             await self._writer.open()
-            self._grouper = Grouper(self._writer.hand_over)
+            self._grouper = Grouper(self._writer.hand_over, elsewhere=True)
         if heard is not None:
             own = self._writer.pids if self._writer is not None else frozenset[int]()
             self._listener = PostgresListener(self._address, own, heard)
