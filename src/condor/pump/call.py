@@ -46,7 +46,8 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
     """Everything the leaf decides on, from server state alone."""
     anew = made_anew(state, node)
     args, answers, unresolved, edits = _arguments(state, node, tool, anew)
-    made = tuple([name for name in anew if name in tool.args_by_name])
+    made = tuple([name for name in anew if name in tool.args_by_name]) if anew else ()
+    cards = list(state.suspensions_of(node.step_id)) if state.suspensions else []
     gates = _gates(state, node) if state.suspensions else []
     denied_calls, denied_effects = _denied(state)
     return ToolCallInput(
@@ -64,26 +65,27 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
         made_anew=made,
         today=ports.toolbox.today,
         approval=_approval_among(state, gates),
-        answered=_just_answered(state, node) if state.suspensions else frozenset(),
-        heard=_heard(state, node, edits) if state.suspensions else frozenset(),
+        answered=_just_answered(state, node, cards) if cards else frozenset(),
+        heard=_heard(state, node, cards, edits) if cards else frozenset(),
         edits=edits,
         was_gated=bool(gates),
         was_high=any(row.status == "superseded" and _showed_high(row) for row in gates),
     )
 
 
-def _just_answered(state: RunState, node: Node) -> frozenset[str]:
+def _just_answered(state: RunState, node: Node, cards: Sequence[SuspensionRow]) -> frozenset[str]:
     """What a person filled in, where that was the last thing that the step asked."""
-    last = next((row for row in reversed(state.suspensions.values()) if row.step_id == node.step_id), None)
-    if last is None or last.status != "answered" or last.tool != node.tool:
+    if cards[-1].status != "answered" or cards[-1].tool != node.tool:
         return frozenset()
-    return frozenset(answer_body(state, last))
+    return frozenset(answer_body(state, cards[-1]))
 
 
-def _heard(state: RunState, node: Node, edits: Sequence[CallEdit]) -> frozenset[str]:
+def _heard(
+    state: RunState, node: Node, cards: Sequence[SuspensionRow], edits: Sequence[CallEdit]
+) -> frozenset[str]:
     """Every argument that a person gave this step, on a question about its tool or by an edit of a card."""
     names = {name for edit in edits for name in edit.after}
-    for row in state.suspensions_of(node.step_id):
+    for row in cards:
         if row.tool == node.tool and row.status == "answered":
             names.update(answer_body(state, row))
     return frozenset(names)
