@@ -266,8 +266,10 @@ class Condor(Answering, Brought, ToolShelf):
     def _day(self) -> datetime.date:
         if self._today is not None:
             return self._today()
-        fixed = next((pack.today for pack in self._opened if pack.today is not None), None)
-        return fixed or self._clock.now().date()
+        for pack in self._opened:
+            if pack.today is not None:
+                return pack.today
+        return self._clock.now().date()
 
     # -- the four verbs ----------------------------------------------------------------------
 
@@ -309,7 +311,8 @@ class Condor(Answering, Brought, ToolShelf):
             session_id=edge.session_of(session_id),
             quoted=texts,
         )
-        return await running.start(replace(wanted, claim=edge.claim_of(key, wanted)))
+        claim = edge.claim_of(key, wanted)
+        return await running.start(wanted if claim is None else replace(wanted, claim=claim))
 
     async def sweep(self) -> Swept:
         """End the runs whose cards have expired, and parked runs that nobody can wake any more.

@@ -105,6 +105,11 @@ def test_what_may_be_a_secret_is_not_bare(value: Any, bare: bool) -> None:
     assert is_bare(encode(value)) is bare
 
 
+def test_a_secret_in_escaped_letters_is_not_bare() -> None:
+    """Whoever wrote the row, and however: its members are looked at."""
+    assert not is_bare(rb'{"\u0070ass\u0077ord": "hunter2"}')
+
+
 @given(json_values)
 def test_masking_is_idempotent(value: Any) -> None:
     """What was masked once is as it stays."""
