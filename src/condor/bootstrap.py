@@ -10,7 +10,6 @@ import asyncio
 import logging
 import os
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
@@ -266,10 +265,8 @@ class Condor(Answering, Brought, ToolShelf):
     def _day(self) -> datetime.date:
         if self._today is not None:
             return self._today()
-        for pack in self._opened:
-            if pack.today is not None:
-                return pack.today
-        return self._clock.now().date()
+        fixed = [pack.today for pack in self._opened if pack.today is not None]
+        return fixed[0] if fixed else self._clock.now().date()
 
     # -- the four verbs ----------------------------------------------------------------------
 
@@ -311,8 +308,7 @@ class Condor(Answering, Brought, ToolShelf):
             session_id=edge.session_of(session_id),
             quoted=texts,
         )
-        claim = edge.claim_of(key, wanted)
-        return await running.start(wanted if claim is None else replace(wanted, claim=claim))
+        return await running.start(edge.claiming(key, wanted))
 
     async def sweep(self) -> Swept:
         """End the runs whose cards have expired, and parked runs that nobody can wake any more.

@@ -6,6 +6,7 @@ Law: one line says what is wrong and what to do; a refused input changes nothing
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from condor.core.errors import RefusedInput, show
@@ -121,14 +122,14 @@ def session_of(given: str | None) -> SessionId | None:
     return SessionId(given)
 
 
-def claim_of(key: str | None, wanted: StartRun) -> RequestClaim | None:
-    """What a request claims under its key; None without a key.
+def claiming(key: str | None, wanted: StartRun) -> StartRun:
+    """A request with what it claims under its key; as it is without one.
 
     Raises:
         RefusedInput: the key, or what is asked, cannot be kept.
     """
     if key is None:
-        return None
+        return wanted
     check_key(key)
     asked: dict[str, object] = {
         "request": wanted.request,
@@ -142,7 +143,8 @@ def claim_of(key: str | None, wanted: StartRun) -> RequestClaim | None:
         digest = digest_of(asked)
     except ValueError as fault:
         raise RefusedInput(f"what is asked cannot be kept: {fault}") from None
-    return RequestClaim(principal_id=wanted.principal.id, key=key, digest=digest)
+    claim = RequestClaim(principal_id=wanted.principal.id, key=key, digest=digest)
+    return replace(wanted, claim=claim)
 
 
 def check_key(key: str) -> None:
