@@ -16,7 +16,7 @@ from condor.core.observers.lookalikes import LOOKALIKES
 from condor.core.values import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 #: Words of one sentence; a longer one is read in pieces.
 SENTENCE_WORDS_MAX = 120
@@ -172,7 +172,9 @@ def sentences(text: str) -> Iterator[Sentence]:
         piece = text[start:end]
         start = end
         if said := piece.strip():
-            yield from _sentence(said, steps, item=said[0] in _BULLETS and _BULLET.match(piece) is not None)
+            item = said[0] in _BULLETS and _BULLET.match(piece) is not None
+            known = _short_sentence if not steps and len(said) <= _KEPT_CHARS_MAX else _sentence
+            yield from known(said, steps, item=item)
 
 
 def _ends(text: str) -> Iterator[int]:
@@ -211,10 +213,30 @@ def _steps(text: str) -> Iterator[Callable[[str], str]]:
         yield lambda piece: _APART.sub(_joined, piece) if len(piece) > _APART_CHARS_MIN else piece
 
 
-def _sentence(said: str, steps: Sequence[Callable[[str], str]], *, item: bool) -> Iterator[Sentence]:
+def _sentence(said: str, steps: Sequence[Callable[[str], str]], *, item: bool) -> Iterable[Sentence]:
     asks = said[-1] == "?" or (said[-1] in _CLOSERS and said.rstrip(_CLOSERS)[-1:] == "?")
     text = _BULLET.sub("", said, count=1) if item else said
-    for piece in (text,) if len(text) <= _PIECE_CHARS else _pieces(text):
+    if len(text) > _PIECE_CHARS:
+        return _long_sentence(said, _pieces(text), steps, asks=asks, item=item)
+    for step in steps:
+        text = step(text)
+    words, written = _words(text)
+    if len(words) > SENTENCE_WORDS_MAX:
+        return _long_sentence(said, (text,), (), asks=asks, item=item)
+    heads = said[-1] == ":"
+    whole = Sentence(said=said, words=tuple(words), written=tuple(written), asks=asks, item=item, heads=heads)
+    return (whole,) if words else ()
+
+
+#: A text of nothing but the shortest sentences has the most of them, and says the same again. INVARIANT: none
+#: of them is long enough to be read in pieces, so what is kept is whole.
+_short_sentence = lru_cache(maxsize=4_096)(_sentence)
+
+
+def _long_sentence(
+    said: str, pieces: Iterable[str], steps: Sequence[Callable[[str], str]], *, asks: bool, item: bool
+) -> Iterator[Sentence]:
+    for piece in pieces:
         for step in steps:
             piece = step(piece)
         words, written = _words(piece)
