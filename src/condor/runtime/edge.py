@@ -91,7 +91,7 @@ def let_in(
     message = None if request is None else way.process(request)
     findings: dict[str, Json] = dict(message.findings) if message is not None else {}
     passed, found = [], []
-    for one in quoted_of(quoted or {}):
+    for one in quoted_of(quoted) if quoted else ():
         try:
             read = way.process(one.text)
         except RefusedInput as refusal:

@@ -6,6 +6,7 @@ Pure projection of what is stored, secrets masked; an erased payload leaves its 
 from __future__ import annotations
 
 import contextlib
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from condor.core.frames.masking import is_bare, masked, masked_text
@@ -15,7 +16,7 @@ from condor.core.run import TERMINAL, approvers_among
 from condor.ports.encoding import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from condor.core.audit import ChainVerdict
     from condor.core.ids import Json
@@ -25,9 +26,14 @@ if TYPE_CHECKING:
 
     #: A run as it is stored, or as the segment left it that stored it.
     Shown: TypeAlias = StoredRun | RunAsLeft
+    #: Reads a payload by its name, as it is shown.
+    _Reading: TypeAlias = Callable[[Mapping[str, bytes], str], Any]
 
 #: Version of the wire shapes below.
 WIRE_VERSION = 1
+
+#: What the names of payloads begin with that a snapshot shows as they are stored, but for secrets.
+_SHOWN = ("plan", "graph", "args:", "result:")
 
 
 def suspension_json(row: SuspensionRow, payloads: Mapping[str, bytes]) -> dict[str, Json]:
@@ -81,7 +87,8 @@ def run_snapshot(stored: Shown, limits: Limits = DEFAULT_LIMITS) -> dict[str, Js
     requester = decode(run.requester)
     closing = _payload(payloads, "closing") or {}
     suspensions = [suspension_json(row, payloads) for row in stored.suspensions]
-    graph = _masked_payload(payloads, latest_graph(payloads) or "graph")
+    shown = _shown_of(payloads)
+    graph = shown(payloads, latest_graph(payloads) or "graph")
     return {
         "v": WIRE_VERSION,
         "runId": run.run_id,
@@ -94,9 +101,9 @@ def run_snapshot(stored: Shown, limits: Limits = DEFAULT_LIMITS) -> dict[str, Js
         "createdAt": run.created_at,
         "updatedAt": run.updated_at,
         "request": request_of(payloads),
-        "plan": _masked_payload(payloads, "plan"),
+        "plan": shown(payloads, "plan"),
         "graph": graph,
-        "steps": _steps(stored, graph),
+        "steps": _steps(stored, graph, shown),
         "suspensions": suspensions,
         "budget": _budget(stored, limits),
         "recovery": _recovery(stored),
@@ -180,13 +187,15 @@ def why(stored: Shown, suspensions: Sequence[Mapping[str, Any]]) -> dict[str, Js
 
 #: Every ceiling: its name, as it is shown, and its unit.
 _CEILINGS = [(limit.name, limit.name.removesuffix("_max"), limit.unit) for limit in LIMITS]
+#: What no ceiling has a part in: a ledger that nothing was charged to.
+_UNCHARGED = ledger_from_json(None, DEFAULT_LIMITS)
 
 
 def _budget(stored: Shown, limits: Limits) -> dict[str, Json]:
     """What recovery has spent under each ceiling, and the stop of a breaker that has opened."""
     kept = _payload(stored.payloads, "ledger")
     with contextlib.suppress(ValueError, KeyError, TypeError):
-        ledger = ledger_from_json(kept, limits)
+        ledger = _UNCHARGED if kept is None else ledger_from_json(kept, limits)
         used = {**ledger.used(), "wall_time_s_max": stored.run.worked_ms / 1_000}
         found: dict[str, Json] = {
             shown: {"used": used[name], "limit": getattr(limits, name), "unit": unit}
@@ -216,7 +225,7 @@ def _recovery(stored: Shown) -> list[Json]:
     return [{**decision, "why": _WHYS.get(decision["rule"], "")} for decision in kept]
 
 
-def _steps(stored: Shown, graph: Any) -> list[Json]:
+def _steps(stored: Shown, graph: Any, shown: _Reading) -> list[Json]:
     """Every step in graph order; without its graph (erased, damaged) what the rows still tell."""
     rows: dict[str, StepRow] = {row.step_id: row for row in stored.steps}
     nodes = graph.get("nodes") if isinstance(graph, dict) else None
@@ -227,12 +236,11 @@ def _steps(stored: Shown, graph: Any) -> list[Json]:
         drawn = [{"id": step_id} for step_id in rows]
     # A run that has ended leaves nothing pending, whatever ended it.
     unwritten = "skipped" if stored.run.status in TERMINAL else "pending"
-    return [_step(node, rows.get(node["id"]), stored.payloads, unwritten) for node in drawn]
+    read = partial(shown, stored.payloads)
+    return [_step(node, rows.get(node["id"]), read, unwritten) for node in drawn]
 
 
-def _step(
-    node: Mapping[str, Any], row: StepRow | None, payloads: Mapping[str, bytes], unwritten: str
-) -> Json:
+def _step(node: Mapping[str, Any], row: StepRow | None, read: Callable[[str], Any], unwritten: str) -> Json:
     step_id = node["id"]
     found: dict[str, Json] = {
         "id": step_id,
@@ -250,10 +258,10 @@ def _step(
     if node.get("tried"):
         found["insteadOf"] = node["tried"][0]
         found["fidelity"] = node.get("fidelity")
-    called = _masked_payload(payloads, f"args:{own}")
+    called = read(f"args:{own}")
     if called is not None:
         found["args"] = called["args"]
-    result = _masked_payload(payloads, f"result:{own}")
+    result = read(f"result:{own}")
     if result is not None:
         found["result"] = result.get("value")
         if "shown" in result:
@@ -261,6 +269,12 @@ def _step(
         if result.get("message"):
             found["message"] = result["message"]
     return found
+
+
+def _shown_of(payloads: Mapping[str, bytes]) -> _Reading:
+    """How the payloads of a run are shown: mostly one look at all of them tells that none holds a secret."""
+    texts = [body for key, body in payloads.items() if key.startswith(_SHOWN)]
+    return _payload if is_bare(b"".join(texts)) else _masked_payload
 
 
 def _payload(payloads: Mapping[str, bytes], key: str) -> Any:

@@ -9,12 +9,12 @@ Law 3: time for expiry is the latest ever committed, so a clock that is set back
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from condor.core.audit import chain_hash
 from condor.core.errors import OurBug, TransitionRefused, show
 from condor.core.run import RUN_TRANSITIONS
+from condor.core.values import dataclass
 from condor.ports.store import (
     Claimed,
     Committed,
@@ -231,11 +231,10 @@ class _Cards:
 
     def plan(self) -> list[tuple[str, Values]]:
         unit = self._unit
-        return [
-            *((_DECIDE, self._decided(decide)) for decide in unit.decide),
-            *((_CONSUME, self._consumed(suspend_id)) for suspend_id in unit.consume),
-            *((_PARK, self._parked(row)) for row in unit.park),
-        ]
+        rows = [(_DECIDE, self._decided(decide)) for decide in unit.decide]
+        rows += [(_CONSUME, self._consumed(suspend_id)) for suspend_id in unit.consume]
+        rows += [(_PARK, self._parked(row)) for row in unit.park]
+        return rows
 
     def _find(self, suspend_id: str) -> tuple[str, str, str | None, int] | None:
         if suspend_id not in self._seen:

@@ -59,6 +59,7 @@ class LocalToolbox:
             tool.name: frozenset(tool.args_by_name) if tool.args_closed else None for tool in registry
         }
         self._tightened: Mapping[str, ToolDescriptor] = {}
+        self._found = {tool.name: tool for tool in registry}
         self._cards = CardTools(draw=card_tools(registry), pin=pin_tools(registry))
         self._effectful = {tool.name: registry.policy_class(tool) != PolicyClass.READ for tool in registry}
 
@@ -69,7 +70,7 @@ class LocalToolbox:
 
     def find(self, name: str) -> ToolDescriptor | None:
         """The tool of this name, with its kernel on it."""
-        return self._tightened.get(name) or self._registry.find(name)
+        return self._found.get(name)
 
     def declared(self, name: str) -> ToolDescriptor | None:
         """The tool of this name as its author declared it."""
@@ -82,6 +83,7 @@ class LocalToolbox:
             for name, kernel in kernels.items()
             if (tool := self._registry.find(name)) is not None
         }
+        self._found = {tool.name: tool for tool in self.all()}
 
     def known(self) -> Mapping[str, frozenset[str] | None]:
         """Tool name → the closed set of its arguments."""
