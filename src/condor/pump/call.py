@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput, call_facts
 from condor.core.errors import StaleSuspension
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from condor.pump.state import RunState
 
 
+_NOTHING: Final[Mapping[str, Json]] = MappingProxyType({})
+_NONE_DENIED: Final[tuple[frozenset[Digest], frozenset[str]]] = (frozenset(), frozenset())
+
+
 def tool_here(ports: PumpPorts, name: str) -> ToolDescriptor:
     """The tool that a card is about.
 
@@ -49,7 +54,7 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
     made = tuple([name for name in anew if name in tool.args_by_name]) if anew else ()
     cards = list(state.suspensions_of(node.step_id)) if state.suspensions else []
     gates = _gates(state, node) if state.suspensions else []
-    denied_calls, denied_effects = _denied(state)
+    denied_calls, denied_effects = _denied(state) if state.suspensions else _NONE_DENIED
     return ToolCallInput(
         node=node,
         tool=tool,
@@ -136,7 +141,9 @@ def _arguments(
 
 def made_anew(state: RunState, node: Node) -> Mapping[str, Json]:
     """Arguments that a model made anew (``pump.regeneration``); empty where none were, or were erased."""
-    return cast("Mapping[str, Json]", (state.payload(node.payload("input")) or {}).get("args", {}))
+    stored = state.payload(node.payload("input"))
+    made: Mapping[str, Json] = stored.get("args", _NOTHING) if stored else _NOTHING
+    return made
 
 
 def _edit(
@@ -155,8 +162,9 @@ def _edit(
 
 def changes_of(state: RunState, row: SuspensionRow) -> Mapping[str, Json]:
     """What the edit that superseded a card changed; empty where it was no edit, or was erased."""
-    stored = state.payload(f"answer:{row.suspend_id}") or {}
-    return cast("Mapping[str, Json]", stored.get("edit", {}))
+    stored = state.payload(f"answer:{row.suspend_id}")
+    edit: Mapping[str, Json] = stored.get("edit", _NOTHING) if stored else _NOTHING
+    return edit
 
 
 def _resolve(state: RunState, args: dict[str, Json]) -> dict[str, str]:
@@ -191,7 +199,8 @@ def _nothing_at(reference: Reference) -> str:
 def answer_body(state: RunState, row: SuspensionRow) -> Mapping[str, Json]:
     """What a person answered; empty where the payload was erased."""
     stored = state.payload(f"answer:{row.suspend_id}")
-    return cast("Mapping[str, Json]", stored.get("body", {})) if stored else {}
+    body: Mapping[str, Json] = stored.get("body", _NOTHING) if stored else _NOTHING
+    return body
 
 
 def decided_by(state: RunState, row: SuspensionRow) -> Principal:
@@ -252,7 +261,7 @@ def invocation_of(
         args=given.args,
         run_id=state.run_id,
         step_id=given.node.step_id,
-        attempt=state.row(given.node.step_id).attempt,
+        attempt=state.attempt(given.node.step_id),
         principal=state.requester,
         approved_by=approved_by,
         key=key,

@@ -47,7 +47,7 @@ async def with_subject(segment: Segment, asked: Suspend) -> Suspend:
         args=request.args,
         run_id=state.run_id,
         step_id=request.step_id,
-        attempt=state.row(request.step_id).attempt,
+        attempt=state.attempt(request.step_id),
         principal=state.requester,
         left_s=SUBJECT_S_MAX,
     )

@@ -51,7 +51,7 @@ def keep_decision(
         stop: the ceiling that stood in the way.
         refused: the tools that might have stood in and may not, each with the reason.
     """
-    attempt = segment.state.row(node.step_id).attempt
+    attempt = segment.state.attempt(node.step_id)
     kept: dict[str, object] = {
         "stepId": node.step_id,
         "attempt": attempt,
@@ -148,7 +148,7 @@ def _tell_pruned(segment: Segment, root: StepId, tail: Sequence[StepId]) -> None
         name,
         {
             "stepId": root,
-            "attempt": state.row(root).attempt,
+            "attempt": state.attempt(root),
             "decision": kind,
             "rule": rule_id,
             "verb": GateVerb.SKIP_REMAINING,
@@ -160,7 +160,7 @@ def _tell_pruned(segment: Segment, root: StepId, tail: Sequence[StepId]) -> None
 def _why_pruned(segment: Segment, root: StepId) -> tuple[str, str]:
     """Decision and rule: those that the gate spoke of this step, else what they say of its status."""
     state = segment.state
-    kept = state.payload(decision_payload(root, state.row(root).attempt))
+    kept = state.payload(decision_payload(root, state.attempt(root)))
     if kept is not None and kept["verb"] == GateVerb.SKIP_REMAINING:
         return str(kept["decision"]), str(kept["rule"])
     evidence = PlanMutationEvidence(

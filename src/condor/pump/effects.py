@@ -80,7 +80,7 @@ async def _journal(segment: Segment, effect: _Effect, leaf: Execute, *, seen: in
     moves = Staging()
     moves.step(replace(segment.state.row(step_id), status=StepStatus.STARTED, key=effect.key, code=""))
     if leaf.approval is not None:
-        moves.consume.append(leaf.approval)
+        moves.use_up(leaf.approval)
     args = given.node.payload("args")
     segment.payload(
         args,

@@ -71,7 +71,7 @@ def _approval(segment: Segment, node: Node) -> Suspend | None:
     if not isinstance(leaf, Settle):
         raise LeafContractError(f"the approval leaf of step {node.step_id} wants to run something")
     if given is not None:
-        segment.facts.consume.append(given.suspend_id)
+        segment.facts.use_up(given.suspend_id)
     segment.settle(node.step_id, leaf.outcome)
     return None
 
@@ -84,10 +84,9 @@ async def _tool_call(segment: Segment, node: Node) -> Suspend | None:
         return None
     seen = state.answers
     given = call_of(state, ports, node, tool)
-    if state.row(node.step_id).key is not None and state.row(node.step_id).status in (
-        StepStatus.STARTED,
-        StepStatus.UNKNOWN,
-    ):
+    row = state.steps.get(node.step_id)
+    begun = (StepStatus.STARTED, StepStatus.UNKNOWN)
+    if row is not None and row.key is not None and row.status in begun:
         return await resume_effect(segment, given)
     if state.suspensions:
         waited, asked = await take_up(segment, given, no_audit)

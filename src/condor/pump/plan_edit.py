@@ -9,7 +9,7 @@ is made; after another edit, or with another call of the substitute, it is anoth
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from condor.core.compiler import graph_to_json
@@ -30,6 +30,7 @@ from condor.core.recovery import (
 from condor.core.recovery.substitution import asks_for_another, way_of
 from condor.core.run import EventKind
 from condor.core.suspend import Origin
+from condor.core.values import dataclass
 from condor.ports.store import StepRow, SuspensionRow
 from condor.pump.breaker import any_succeeded, open_breaker, refund, worked_s
 from condor.pump.call import (
@@ -212,7 +213,7 @@ async def apply_edit(
                 _leave_as_it_ended(segment, this, rule, candidate)
                 return True
             if card is not None and edit_contract(segment, this.given.node, candidate) != card.contract_hash:
-                segment.facts.consume.append(card.suspend_id)
+                segment.facts.use_up(card.suspend_id)
                 return False
             if not _charge(segment, this, rule, candidate, card, charge):
                 return True
@@ -258,7 +259,7 @@ def _charge(
         state.ledger = after
         return True
     if card is not None:
-        segment.facts.consume.append(card.suspend_id)
+        segment.facts.use_up(card.suspend_id)
     keep(segment, this, rule, GateVerb.HALT, candidate, stop=after.limit)
     trip(segment, this, after)
     return False
@@ -275,7 +276,7 @@ def _stage_edit(
 ) -> None:
     before = graph_of(segment)
     if card is not None:
-        moves.consume.append(card.suspend_id)
+        moves.use_up(card.suspend_id)
     moves.step(StepRow(step_id=this.step_id, status=StepStatus.PENDING, attempt=node.since))
     segment.event(
         EventKind.PLAN_REVISED,

@@ -87,7 +87,7 @@ async def take_up(segment: Segment, given: ToolCallInput, audit: Audit) -> tuple
     candidate = next((facts for facts in found if facts.tool == card.tool), None)
     if candidate is None:
         # What was agreed to is not possible any more: the gate says what is.
-        segment.facts.consume.append(card.suspend_id)
+        segment.facts.use_up(card.suspend_id)
     elif await apply_edit(segment, this, rule_of(this, found), candidate, card=card):
         return True, None
     return True, await _through_the_gate(segment, this)

@@ -111,7 +111,7 @@ class Segment:
         self._looked = False
         self._create = create
         self._begun_s = ports.clock.monotonic()
-        if state.ledger.limits != ports.limits:
+        if state.ledger.limits is not ports.limits and state.ledger.limits != ports.limits:
             state.ledger = replace(state.ledger, limits=ports.limits)
 
     def worked_ms(self) -> int:
@@ -126,12 +126,12 @@ class Segment:
 
     def audit(self, entry: AuditEntry, into: Staging | None = None) -> None:
         """Stage an audit entry; the payload that it vouches for is staged before it."""
-        self._part(into).audit.append(encode_entry(entry, self.state.payloads))
+        self._part(into).audit_row(encode_entry(entry, self.state.payloads))
 
     def payload(self, key: str, value: object, into: Staging | None = None) -> bytes:
         """Stage a payload and keep it in memory."""
         body = encode(value)
-        self._part(into).payloads.append((key, body))
+        self._part(into).payload(key, body)
         self.state.payloads[key] = body
         return body
 
@@ -196,7 +196,7 @@ class Segment:
         result = self.state.node(step_id).payload("result")
         self.payload(result, body)
         self.state.forget_result(step_id)
-        attempt = self.state.row(step_id).attempt
+        attempt = self.state.attempt(step_id)
         decided = self.state.payload(decision_payload(step_id, attempt))
         self.event(
             EventKind.STEP_SETTLED,
@@ -258,7 +258,7 @@ class Segment:
                 self.facts, self.effect_at_stake = facts, at_stake or self.effect_at_stake
             raise
         if moves is not None:
-            for row in moves.steps.values():
+            for row in moves.step_rows():
                 self.state.put_step(row)
         self.state.status = status or self.state.status
         self._applied(unit, committed, sees_answers=sees_answers)
@@ -298,14 +298,15 @@ class Segment:
         **more: bool,
     ) -> Transition:
         state = self.state
+        # An answer goes on differently from a parked run than from one at work; none takes up an end.
+        as_it_stands = "count_answer" in more or "raise_epoch" in more
         expect = (
             Expect()
             if self._create is not None
             else Expect(
                 epoch=state.epoch,
                 answers=state.answers if sees_answers else None,
-                # An answer goes on differently from a parked run than from one at work; none takes up an end.
-                statuses=frozenset({state.status}) if more.keys() & {"count_answer", "raise_epoch"} else None,
+                statuses=frozenset({state.status}) if as_it_stands else None,
             )
         )
         return Transition(
@@ -317,7 +318,7 @@ class Segment:
             status=status if self._create is None else None,
             halt=encode(halt) if halt is not None else None,
             worked_ms=self.worked_ms(),
-            steps=tuple(parts.steps.values()),
+            steps=parts.step_rows(),
             park=parts.park,
             decide=parts.decide,
             consume=parts.consume,
@@ -327,7 +328,7 @@ class Segment:
             **more,
         )
 
-    def _with_ledger_as_it_is(self, payloads: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    def _with_ledger_as_it_is(self, payloads: Sequence[tuple[str, bytes]]) -> Sequence[tuple[str, bytes]]:
         """A staged ledger is what was spent when it was staged; a later unit may have stored more."""
         others = [payload for payload in payloads if payload[0] != LEDGER]
         if len(others) == len(payloads):

@@ -188,6 +188,11 @@ class RunState:
         """A step's row, or the one it would have at its first attempt."""
         return self.steps.get(step_id) or StepRow(step_id=step_id, status=StepStatus.PENDING)
 
+    def attempt(self, step_id: StepId) -> int:
+        """The attempt that a step is at."""
+        row = self.steps.get(step_id)
+        return 1 if row is None else row.attempt
+
     def payload(self, key: str) -> Any:
         """A decoded payload, or None when it is not there (erased, or never written)."""
         body = self.payloads.get(key)

@@ -50,7 +50,7 @@ async def park(segment: Segment, asked: Suspend, *, rests: bool) -> None:
     moves.step(state.row(request.step_id).moved(waiting_status(request.reason)))
     if not state.already_asks(request):
         row = _suspension(segment, request)
-        moves.park.append(row)
+        moves.open_card(row)
         _draw(segment, request, row, moves)
         _record(segment, request, row, moves)
     status = RunStatus.SUSPENDED if rests and state.status is not RunStatus.SUSPENDED else None

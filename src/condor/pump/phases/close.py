@@ -107,7 +107,7 @@ def stage_withdrawals(segment: Segment, moves: Staging) -> None:
     for card in segment.state.open_suspensions():
         if card.suspend_id in closing:
             continue
-        moves.decide.append(
+        moves.close_card(
             Decide(suspend_id=card.suspend_id, status="withdrawn", decided_by=actor, refuse_expired=False)
         )
         segment.payload(f"answer:{card.suspend_id}", {"by": by.to_json()}, moves)

@@ -166,7 +166,7 @@ async def _supersede(
 ) -> Accepted:
     """Win the compare-and-set: the card is superseded and its step asks again, in one unit."""
     editor, moves = wanted.principal, Staging()
-    moves.decide.append(Decide(suspend_id=row.suspend_id, status="superseded", decided_by=editor.id))
+    moves.close_card(Decide(suspend_id=row.suspend_id, status="superseded", decided_by=editor.id))
     body: dict[str, object] = {"edit": changes, "by": editor.to_json(), "at": segment.ports.at()}
     if wanted.key is not None:
         body["key"] = digest_of(wanted.key)

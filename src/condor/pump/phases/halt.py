@@ -125,7 +125,7 @@ async def expire(row: SuspensionRow, ports: PumpPorts) -> bool:
         return False
     segment = Segment(state, ports)
     moves = Staging()
-    moves.decide.append(
+    moves.close_card(
         Decide(suspend_id=row.suspend_id, status="expired", decided_by=SYSTEM.id, refuse_expired=False)
     )
     segment.payload(f"answer:{row.suspend_id}", {"by": SYSTEM.to_json()}, moves)

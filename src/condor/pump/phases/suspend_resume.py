@@ -272,7 +272,7 @@ async def _decide(segment: Segment, row: SuspensionRow, given: Answer, principal
     moves = Staging()
     drift = drift_of(segment, row) if given.approved else None
     decision: SuspensionStatus = "superseded" if drift is not None else _status(given)
-    moves.decide.append(Decide(suspend_id=row.suspend_id, status=decision, decided_by=principal.id))
+    moves.close_card(Decide(suspend_id=row.suspend_id, status=decision, decided_by=principal.id))
     body = {"body": given.body, "by": principal.to_json(), "at": ports.at()}
     segment.payload(f"answer:{row.suspend_id}", body, moves)
     segment.event(
