@@ -34,6 +34,8 @@ SAFE_INTEGER_MAX = 2**53 - 1
 
 #: Real types of JSON values that hold no other value; asked before the slow question for a mapping.
 SCALARS = frozenset({str, int, float, bool, type(None)})
+#: Those of them that either encoder writes alike, whatever the value.
+_ALWAYS_PLAIN = frozenset({str, bool, type(None)})
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 #: 130 bits are 13 pairs of letters of base 32 (RFC 4648), in lower case.
@@ -60,7 +62,7 @@ _encode_plain = _plain_encoder()
 def _is_plain(value: object) -> bool:
     """Whether ``json`` and JCS give the same bytes: ASCII keys, no floats, safe integers."""
     kind = type(value)
-    if kind is str or value is None or kind is bool:
+    if kind in _ALWAYS_PLAIN:
         return True
     if kind is int:
         return -SAFE_INTEGER_MAX <= value <= SAFE_INTEGER_MAX  # type: ignore[operator]
@@ -68,11 +70,12 @@ def _is_plain(value: object) -> bool:
         for key, item in value.items():  # type: ignore[attr-defined]
             if type(key) is not str or not key.isascii():
                 return False
-            if type(item) is not str and not _is_plain(item):
+            if type(item) not in _ALWAYS_PLAIN and not _is_plain(item):
                 return False
         return True
     if kind is list or kind is tuple:
-        return all(map(_is_plain, value))  # type: ignore[call-overload]
+        asked = [item for item in value if type(item) not in _ALWAYS_PLAIN]  # type: ignore[attr-defined]
+        return all(map(_is_plain, asked))
     return False
 
 

@@ -211,6 +211,15 @@ def _absolute_value(value: Json, scope: _Scope) -> Json:
 
 def _ordered(drafts: list[_Draft]) -> list[_Draft]:
     """Topological order, as written where the graph leaves a choice."""
+    before: set[StepId] = set()
+    for draft in drafts:
+        if not before.issuperset(draft.waits):
+            return _sorted(drafts)
+        before.add(draft.step_id)
+    return drafts  # every step stands after what it waits for: the order as written is the first there is
+
+
+def _sorted(drafts: list[_Draft]) -> list[_Draft]:
     place = {draft.step_id: index for index, draft in enumerate(drafts)}
     left = [len(draft.waits) for draft in drafts]
     waiting: dict[int, list[int]] = {}

@@ -7,7 +7,7 @@ holds the two together. So a step of a long plan costs what a step of a short on
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from condor.core.graph.frontier import Frontier, blocked_by
 from condor.core.outcome import SETTLED, StepStatus
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from condor.core.graph.compiled import CompiledGraph, Node
     from condor.core.ids import StepId
+
+
+_NOTHING: Final = Frontier(ready=(), blocked=())
 
 
 class Progress(dict["StepId", StepStatus]):
@@ -60,7 +63,9 @@ class Progress(dict["StepId", StepStatus]):
 
         A blocked step is named until it is settled; what hangs on it is named once it is.
         """
-        blocked = self._look_at_fresh()
+        blocked = self._look_at_fresh() if self._fresh else ()
+        if not self._free and not blocked:
+            return _NOTHING
         ready: list[Node] = []
         place = 0
         while place < len(self._free) and (limit is None or len(ready) < limit):
@@ -75,8 +80,6 @@ class Progress(dict["StepId", StepStatus]):
         return not self._waits[place] and self[self._graph.nodes[place].step_id] is StepStatus.PENDING
 
     def _look_at_fresh(self) -> list[tuple[Node, StepId]]:
-        if not self._fresh:
-            return []
         fresh, self._fresh = sorted(set(self._fresh)), []
         blocked: list[tuple[Node, StepId]] = []
         for place in fresh:

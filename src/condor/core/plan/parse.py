@@ -63,7 +63,7 @@ def _count(plan: Plan) -> int:
 
 
 def _object(value: object, path: str, what: str) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
+    if type(value) is not dict and not isinstance(value, Mapping):
         raise PlanRefused(f"{what} is {_shown(value)}; write an object", path=path)
     return cast("Mapping[str, object]", value)
 
@@ -214,9 +214,9 @@ def _json(value: object, path: str, depth: int) -> Json:
             return value
         case int() if abs(value) <= SAFE_INTEGER_MAX:
             return value
-        case Mapping() if FROM in value:
+        case dict() | Mapping() if FROM in value:
             return _reference(cast("Mapping[str, object]", value), path)
-        case Mapping():
+        case dict() | Mapping():
             return _object_of(cast("Mapping[str, object]", value), path, depth)
         case list() | tuple():
             return [_json(item, f"{path}/{index}", depth + 1) for index, item in enumerate(value)]

@@ -72,7 +72,7 @@ def find_references(value: Json, at: str = "") -> Iterator[Reference]:
     """Every reference in a JSON value, in order."""
     if type(value) in SCALARS:
         return
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         if FROM in value:
             yield Reference(step=str(value[FROM]), path=str(value.get("path", "")), at=at)
             return
@@ -90,7 +90,7 @@ def point(value: Json, path: str) -> Json | _Missing:
     found: Json = value
     for raw in path.split("/")[1:]:
         token = raw.replace("~1", "/").replace("~0", "~")
-        if isinstance(found, Mapping) and token in found:
+        if (type(found) is dict or isinstance(found, Mapping)) and token in found:
             found = found[token]
         elif isinstance(found, list | tuple) and _INDEX.fullmatch(token) and int(token) < len(found):
             found = found[int(token)]
@@ -110,7 +110,7 @@ def resolve_references(value: Json, result_of: Callable[[str], Json | _Missing])
     """
     if type(value) in SCALARS:
         return value
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         if FROM in value:
             return _found(result_of(str(value[FROM])), str(value.get("path", "")))
         if TEXT in value:

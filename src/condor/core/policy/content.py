@@ -71,7 +71,7 @@ def _texts(value: object, depth: int) -> Iterator[str]:
     text = exact_word(value)
     if text is not None:
         yield text
-    elif isinstance(value, Mapping):
+    elif type(value) is dict or isinstance(value, Mapping):
         for item in value.values():
             yield from _texts(item, depth + 1)
     elif isinstance(value, list | tuple):
@@ -137,7 +137,7 @@ def _scan(value: object, depth: int) -> bool:
     text = exact_word(value)
     if text is not None:
         return _text_is_destructive(text, depth)
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         for key, item in value.items():
             if exact_word(key) is None or _member_is_destructive(key, item, depth) or _scan(item, depth + 1):
                 return True

@@ -67,7 +67,7 @@ def _takes_away(effect: Effect) -> bool:
 
 
 def _copied(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         return {key: _copied(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_copied(item) for item in value]
@@ -105,7 +105,7 @@ def policy_call(tool: ToolDescriptor, args: Mapping[str, Json], *, registered: o
 
 def _has_free_verb(tool: ToolDescriptor, args: Mapping[str, Json]) -> bool:
     """Whether an argument names a verb that no closed set limits, and that is not known to be harmless."""
-    return isinstance(args, Mapping) and any(
+    return (type(args) is dict or isinstance(args, Mapping)) and any(
         key != tool.op_arg
         and names_verb(key)
         and not is_harmless_verb(value)

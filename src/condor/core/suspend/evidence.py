@@ -50,8 +50,11 @@ class CardEvidence:
     @property
     def digest(self) -> Digest:
         """Digest of what was shown; versions of write targets are in the contract instead."""
+        if not (self.alerts or self.context):
+            return _NOTHING_SHOWN
         return digest_of([list(self.alerts), list(self.context)])
 
 
+_NOTHING_SHOWN = digest_of([[], []])
 #: Of a record that nobody reads for the card.
 NO_EVIDENCE = CardEvidence()

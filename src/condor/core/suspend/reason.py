@@ -29,7 +29,7 @@ class Origin(StrEnum):
 
 def read_reason_code(stored: object) -> ReasonCode:
     """The reason code of a stored suspension; anything unreadable is an approval, the strictest."""
-    try:
-        return ReasonCode(stored) if isinstance(stored, str) else ReasonCode.APPROVAL
-    except ValueError:
-        return ReasonCode.APPROVAL
+    return _BY_WORD.get(stored, ReasonCode.APPROVAL) if isinstance(stored, str) else ReasonCode.APPROVAL
+
+
+_BY_WORD = {reason.value: reason for reason in ReasonCode}

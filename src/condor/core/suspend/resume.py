@@ -153,7 +153,7 @@ def _check_visible(value: object, path: str) -> None:
                     "reads; take it out",
                     path=path,
                 )
-    elif isinstance(value, Mapping):
+    elif type(value) is dict or isinstance(value, Mapping):
         for key, item in value.items():
             below = f"{path}/{shown_token(str(key))}"
             _check_visible(str(key), below)
@@ -234,7 +234,8 @@ def _check_text(value: str, shape: Mapping[str, object], path: str) -> None:
         cast("int", shape.get("maxLength", REASON_CHARS_MAX)),
     )
     # What nobody can see is not written.
-    if len("".join(filter(str.isprintable, value)).strip()) < least:
+    seen = value if value.isprintable() else "".join(filter(str.isprintable, value))
+    if len(seen.strip()) < least:
         raise AnswerInvalid(f"write at least {least} character{'s' if least > 1 else ''}", path=path)
     if len(value) > most:
         raise AnswerInvalid(f"{len(value)} characters are too many; at most {most}", path=path)

@@ -58,6 +58,7 @@ class Settle:
 
 
 LeafStep: TypeAlias = Execute | NeedEvidence | Suspend | Settle
+_LEAF_STEPS = (Execute, NeedEvidence, Suspend, Settle)
 
 
 def check_leaf(returned: object, step_id: str) -> LeafStep:
@@ -66,6 +67,6 @@ def check_leaf(returned: object, step_id: str) -> LeafStep:
     Raises:
         LeafContractError: it is not; the run fails with this reason.
     """
-    if isinstance(returned, Execute | NeedEvidence | Suspend | Settle):
+    if isinstance(returned, _LEAF_STEPS):
         return returned
     raise LeafContractError(f"the leaf of step {step_id} returned {show(returned)}, which is no leaf step")
