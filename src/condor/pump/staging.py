@@ -81,12 +81,18 @@ class Staging:
         """Append everything of ``later``."""
         if later.steps is not None:
             self.steps = {**(self.steps or {}), **later.steps}
-        self.park = _extended(self.park, later.park)
-        self.decide = _extended(self.decide, later.decide)
-        self.consume = _extended(self.consume, later.consume)
-        self.events = _extended(self.events, later.events)
-        self.audit = _extended(self.audit, later.audit)
-        self.payloads = _extended(self.payloads, later.payloads)
+        if later.park:
+            self.park = _extended(self.park, later.park)
+        if later.decide:
+            self.decide = _extended(self.decide, later.decide)
+        if later.consume:
+            self.consume = _extended(self.consume, later.consume)
+        if later.events:
+            self.events = _extended(self.events, later.events)
+        if later.audit:
+            self.audit = _extended(self.audit, later.audit)
+        if later.payloads:
+            self.payloads = _extended(self.payloads, later.payloads)
 
     def joined(self, later: Staging) -> Staging:
         """Everything of both, in this order."""
@@ -111,8 +117,6 @@ def _with(rows: Sequence[_Row], row: _Row) -> list[_Row]:
 
 def _extended(rows: Sequence[_Row], later: Sequence[_Row]) -> Sequence[_Row]:
     """The rows and what comes later, in their own list; never in that of ``later``, which may still grow."""
-    if not later:
-        return rows
     if isinstance(rows, list):
         rows += later
         return rows

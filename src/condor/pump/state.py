@@ -24,7 +24,7 @@ from condor.core.recovery import (
 from condor.core.run import SYSTEM, Principal, RunStatus
 from condor.core.suspend import ReasonCode, read_reason_code
 from condor.ports.encoding import decode, encode
-from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow
+from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow, SuspensionStatus
 from condor.pump.staging import LEDGER
 
 if TYPE_CHECKING:
@@ -242,12 +242,8 @@ class RunState:
         for parked in unit.park:
             cards[parked.suspend_id] = parked
         for closed in unit.decide:
-            cards[closed.suspend_id] = replace(
-                cards[closed.suspend_id],
-                status=closed.status,
-                decided_by=closed.decided_by,
-                decided_at=unit.at,
-            )
+            card = cards[closed.suspend_id]
+            cards[closed.suspend_id] = closed_card(card, closed.status, closed.decided_by, unit.at)
         for used in unit.consume:
             cards[used] = replace(cards[used], consumed=True)
 
@@ -289,6 +285,33 @@ class RunState:
             if step.step_id in answered:
                 self.put_step(step)
                 self.forget_result(step.step_id)
+
+
+def closed_card(
+    card: SuspensionRow, status: SuspensionStatus, decided_by: str, decided_at: str | None = None
+) -> SuspensionRow:
+    """The card as whoever closed it left it; a test holds that all else stays. Faster than ``replace``."""
+    return SuspensionRow(
+        suspend_id=card.suspend_id,
+        run_id=card.run_id,
+        tenant_id=card.tenant_id,
+        step_id=card.step_id,
+        generation=card.generation,
+        reason_code=card.reason_code,
+        origin=card.origin,
+        contract_hash=card.contract_hash,
+        tool=card.tool,
+        opened_at=card.opened_at,
+        expires_at=card.expires_at,
+        facts=card.facts,
+        tier=card.tier,
+        requester=card.requester,
+        subject=card.subject,
+        status=status,
+        decided_by=decided_by,
+        decided_at=decided_at,
+        consumed=card.consumed,
+    )
 
 
 def _breaker_halt(stop: BreakerStop | None) -> Mapping[str, Any] | None:

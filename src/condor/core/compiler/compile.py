@@ -76,6 +76,8 @@ def compile_plan(
     ids = [draft.step_id for draft in drafts]
     inside: dict[str, list[StepId]] = {}
     for step_id in ids:
+        if "/" not in step_id:
+            continue
         parts = step_id.split("/")
         for depth in range(1, len(parts)):
             inside.setdefault("/".join(parts[:depth]), []).append(step_id)
@@ -86,7 +88,9 @@ def compile_plan(
     if cards.pin:
         _draw_before_pin(drafts, cards)
     ordered = _ordered(drafts)
-    nodes = tuple(_node(draft, Coordinate(index), untrusted=untrusted) for index, draft in enumerate(ordered))
+    nodes = tuple(
+        [_node(draft, Coordinate(index), untrusted=untrusted) for index, draft in enumerate(ordered)]
+    )
     return CompiledGraph(nodes=nodes, digest=digest_of([_said(node) for node in nodes]))
 
 

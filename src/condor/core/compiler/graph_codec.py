@@ -44,23 +44,25 @@ def graph_from_json(stored: Mapping[str, Any]) -> CompiledGraph:
     """
     return CompiledGraph(
         nodes=tuple(
-            Node(
-                coordinate=Coordinate(index),
-                step_id=StepId(node["id"]),
-                kind=node["kind"],
-                tool=node.get("tool", ""),
-                args=node.get("args", {}),
-                after=tuple(StepId(step) for step in node["after"]),
-                uses=frozenset(node.get("uses", ())),
-                on_deny=node.get("onDeny"),
-                title=node.get("title", ""),
-                body=node.get("body", ""),
-                since=node.get("since", 1),
-                tried=tuple(node.get("tried", ())),
-                fidelity=node.get("fidelity", "equal"),
-                untrusted=node.get("untrusted", False) is not False,
-            )
-            for index, node in enumerate(stored["nodes"])
+            [
+                Node(
+                    coordinate=Coordinate(index),
+                    step_id=StepId(node["id"]),
+                    kind=node["kind"],
+                    tool=node.get("tool", ""),
+                    args=node.get("args", {}),
+                    after=tuple(node["after"]),
+                    uses=frozenset(node.get("uses", ())),
+                    on_deny=node.get("onDeny"),
+                    title=node.get("title", ""),
+                    body=node.get("body", ""),
+                    since=node.get("since", 1),
+                    tried=tuple(node.get("tried", ())),
+                    fidelity=node.get("fidelity", "equal"),
+                    untrusted=node.get("untrusted", False) is not False,
+                )
+                for index, node in enumerate(stored["nodes"])
+            ]
         ),
         revision=stored["revision"],
         digest=Digest(stored["digest"]),

@@ -20,10 +20,13 @@ if TYPE_CHECKING:
 
 
 _NOTHING: Final = Frontier(ready=(), blocked=())
+_set: Final = dict.__setitem__  # ``super()`` is asked for a dozen times in every run
 
 
 class Progress(dict["StepId", StepStatus]):
     """Step → status; setting one is the only way to change it."""
+
+    __slots__ = ("_followers", "_free", "_fresh", "_graph", "_waits")
 
     def __init__(self, graph: CompiledGraph, statuses: Mapping[StepId, StepStatus] | None = None) -> None:
         """Every step is pending, or stands as given."""
@@ -47,10 +50,10 @@ class Progress(dict["StepId", StepStatus]):
         self._graph = graph
 
     def __setitem__(self, step: StepId, status: StepStatus) -> None:
-        before = self[step]
-        super().__setitem__(step, status)
-        if (before in SETTLED) != (status in SETTLED):
-            change = -1 if status in SETTLED else 1
+        was_settled, is_settled = self[step] in SETTLED, status in SETTLED
+        _set(self, step, status)
+        if was_settled is not is_settled:
+            change = -1 if is_settled else 1
             for place in self._followers.get(step, ()):
                 self._waits[place] += change
                 if not self._waits[place]:

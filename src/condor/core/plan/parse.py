@@ -107,7 +107,7 @@ def _plan(value: object, path: str, depth: int) -> Plan:
         raise PlanRefused(
             f"{len(steps)} steps are too many; a plan has at most {STEPS_MAX}", path=f"{path}/steps"
         )
-    parsed = tuple(_step(step, f"{path}/steps/{index}", depth) for index, step in enumerate(steps))
+    parsed = tuple([_step(step, f"{path}/steps/{index}", depth) for index, step in enumerate(steps)])
     seen: set[str] = set()
     for index, step in enumerate(parsed):
         if step.id in seen:

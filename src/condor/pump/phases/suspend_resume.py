@@ -7,7 +7,6 @@ thing an answer *does* is a compare-and-set: of any number of answers one wins, 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -36,7 +35,7 @@ from condor.pump.phases.halt import expire, halt_run
 from condor.pump.plan_edit import decline_edit
 from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment, entry
 from condor.pump.staging import Staging
-from condor.pump.state import RunState, StateUnreadable
+from condor.pump.state import RunState, StateUnreadable, closed_card
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -286,7 +285,7 @@ async def _decide(segment: Segment, row: SuspensionRow, given: Answer, principal
     )
     audit_decision(segment, row, _word_of(given, decision), principal, moves, given.reason)
     # Known to the closing text, if the answer ends the run in this same unit.
-    state.suspensions[row.suspend_id] = replace(row, status=decision, decided_by=principal.id)
+    state.suspensions[row.suspend_id] = closed_card(row, decision, principal.id)
     ports.faults("answer.checked")
     if decision == "denied":
         aborts = row.origin != Origin.PLAN_MUTATION and _deny_aborts(segment, row)
