@@ -3,8 +3,9 @@
 Law: a value that no column takes is found here, or by the driver before it sends, or by the server: in any
 case it is the unit's own fault, and ends nothing but the unit.
 
-Lists of JSON texts are sent as one text each, apart by a character that JSON has only escaped: in an array
-the driver looks at each of them for an array within, a tenth of what a unit costs the event loop here.
+Lists of JSON texts and of our own words are sent as one text each, apart by a character that JSON has only
+escaped and no word of ours has: in an array the driver looks at each of them for an array within, a tenth of
+what a unit costs the event loop here.
 """
 
 from __future__ import annotations
@@ -20,14 +21,9 @@ if TYPE_CHECKING:
 
     from condor.ports.store import SuspensionRow, Transition
 
-#: In the order of the function's parameters, the last two (of the group) left out.
+#: In the order of the function's parameters, the last three left out.
 Arguments: TypeAlias = "list[object]"
 
-#: Statuses from which each may be reached, by whatever cause; itself is always one of them.
-_FROM: Final = {
-    new: sorted({new.value, *(old.value for old, news in RUN_TRANSITIONS.items() if new in news)})
-    for new in RUN_TRANSITIONS
-}
 #: Length of ``2026-11-30T09:31:02.114Z``: one width, so that text order is time order.
 _TIME_CHARS: Final = 24
 
@@ -35,8 +31,18 @@ _TIME_CHARS: Final = 24
 _APART: Final = "\x1f"
 _APART_BYTES: Final = _APART.encode()
 _PARAMETERS: Final = 32
-#: Parameters that are sent joined: kinds and facts of events, audit entries, values of payloads.
-_JOINED: Final = frozenset({24, 25, 26, 28})
+#: Place of the last three, which are the group's: the writer's fence, its number, and who is to hear of it.
+OF_GROUP: Final = 29
+#: Parameters that are sent joined: statuses that are left or expected, kinds and facts of events, audit
+#: entries, names and values of payloads.
+_JOINED: Final = frozenset({7, 8, 24, 25, 26, 27, 28})
+
+#: Statuses from which each may be reached, by whatever cause; itself is always one of them.
+_FROM: Final = {
+    new: frozenset({new, *(old for old, news in RUN_TRANSITIONS.items() if new in news)})
+    for new in RUN_TRANSITIONS
+}
+_FROM_JOINED: Final = {new: _APART.join(sorted(olds)) for new, olds in _FROM.items()}
 
 APPLY: Final = "SELECT apply_unit_2({})".format(
     ", ".join(
@@ -46,7 +52,7 @@ APPLY: Final = "SELECT apply_unit_2({})".format(
 )
 
 
-def arguments_of(unit: Transition, writer: int, fence: int) -> Arguments:
+def arguments_of(unit: Transition, writer: int) -> Arguments:
     """What the function is called with.
 
     Raises:
@@ -58,11 +64,11 @@ def arguments_of(unit: Transition, writer: int, fence: int) -> Arguments:
     status = unit.status
     came_from = None
     if new is not None:
-        if status is not None and new.status.value not in _FROM[status]:
+        if status is not None and new.status not in _FROM[status]:
             raise TransitionRefused(f"run {unit.run_id} cannot go from {new.status} to {status}")
         status = status or new.status
     elif status is not None:
-        came_from = _FROM[status]
+        came_from = _FROM_JOINED[status]
     claim = new.claim if new is not None else None
     decide = unit.decide
     for made in decide:
@@ -79,9 +85,9 @@ def arguments_of(unit: Transition, writer: int, fence: int) -> Arguments:
         unit.at,
         None if new is None else [new.session_id, new.requester.decode(), new.autonomy],
         None if claim is None else [claim.principal_id, claim.key, claim.digest],
-        None if status is None else status.value,
+        None if status is None else status._value_,
         came_from,
-        None if expect.statuses is None else [wanted.value for wanted in expect.statuses],
+        None if expect.statuses is None else _APART.join(expect.statuses),
         expect.epoch,
         expect.answers,
         expect.rev,
@@ -96,14 +102,13 @@ def arguments_of(unit: Transition, writer: int, fence: int) -> Arguments:
         [made.refuse_expired for made in decide] or None,
         list(unit.consume) or None,
         [_card(row, unit) for row in unit.park] or None,
-        [(s.step_id, s.status.value, s.attempt, s.key, s.code) for s in steps] or None,
+        [(s.step_id, s.status._value_, s.attempt, s.key, s.code) for s in steps] or None,
         _APART.join([kind for kind, _ in unit.events]) or None,
         _joined([facts for _, facts in unit.events]),
         _joined(unit.audit),
-        [key for key, _ in payloads] or None,
+        _names([key for key, _ in payloads]),
         _joined([value for _, value in payloads]),
         writer,
-        fence,
     ]
 
 
@@ -114,6 +119,15 @@ def _joined(texts: Sequence[bytes]) -> str | None:
     if not joined or joined.count(_APART_BYTES) != len(texts) - 1:
         raise OurBug("what a unit holds as JSON is none")
     return joined.decode()
+
+
+def _names(keys: Sequence[str]) -> str | None:
+    if not keys:
+        return None
+    joined = _APART.join(keys)
+    if not joined or joined.count(_APART) != len(keys) - 1:
+        raise OurBug("a payload has no name, or one with a control character in it")
+    return joined
 
 
 def _check_time(at: str) -> None:

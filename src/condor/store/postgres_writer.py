@@ -22,7 +22,7 @@ from condor.core.errors import CondorError, OurBug, StoreUnavailable
 from condor.store.postgres_apply import FENCED
 from condor.store.postgres_connect import LOST, connect, explained
 from condor.store.postgres_reader import BACKOFF_S, PATIENCE_S
-from condor.store.postgres_units import APPLY, arguments_of, committed_of, heard_of, refusal_of
+from condor.store.postgres_units import APPLY, OF_GROUP, arguments_of, committed_of, heard_of, refusal_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -184,7 +184,7 @@ class PostgresWriter:
         ready: list[_Ready] = []
         for place, unit in enumerate(group):
             try:
-                ready.append(_Ready(place, unit, arguments_of(unit, self.writer_id, 0)))
+                ready.append(_Ready(place, unit, arguments_of(unit, self.writer_id)))
             except CondorError as error:
                 verdicts[place] = error
             except (AttributeError, TypeError, ValueError, LookupError) as error:
@@ -260,8 +260,10 @@ class PostgresWriter:
 
     async def _sent(self, ready: Sequence[_Ready]) -> Sequence[str]:
         """One round trip: every unit, and the commit."""
-        calls = [[*arguments[:-1], self._fence, None, None] for _, _, arguments in ready]
-        calls[-1][-2:] = [self._group_no, heard_of([one.unit for one in ready])]
+        calls = [one.arguments for one in ready]
+        for arguments in calls:
+            arguments[OF_GROUP:] = self._fence, None, None
+        calls[-1][OF_GROUP:] = self._fence, self._group_no, heard_of([one.unit for one in ready])
         self._faults("writer.before-commit")
         rows = await self._statement.fetchmany(calls)
         self._faults("writer.after-commit")
