@@ -48,11 +48,12 @@ from condor.store.grouper import Grouper
 from condor.store.postgres_cards import list_cards
 from condor.store.postgres_connect import LOST, Address, address_of, checked, explained
 from condor.store.postgres_listener import PostgresListener
+from condor.store.postgres_loads import Loads, whole
 from condor.store.postgres_migrations import SCHEMA_VERSION, migrate, stored_version
 from condor.store.postgres_reader import PostgresReader
 from condor.store.postgres_writer import MISS, PostgresWriter, lock_class
 from condor.store.sqlite_kernels import kernel_of
-from condor.store.sqlite_rows import event_of, run_of, step_of, suspension_of
+from condor.store.sqlite_rows import event_of, run_of, suspension_of
 from condor.store.sqlite_tokens import token_of
 from condor.store.versions import check_version
 
@@ -83,6 +84,7 @@ class PostgresStore:
         self._works = works
         self._address = address
         self._reader = reader
+        self._loads = Loads(reader)
         self._writer: PostgresWriter | None = None
         self._listener: PostgresListener | None = None
         self._grouper: Grouper | None = None
@@ -180,8 +182,7 @@ class PostgresStore:
 
     async def load(self, run_id: str) -> StoredRun | None:
         """Everything a segment needs, as of one moment."""
-        rows = await self._reader.rows(sql.LOAD, run_id)
-        return _whole(rows[0]) if rows else None
+        return await self._loads.load(run_id)
 
     async def offered(self, run_id: str) -> tuple[StoredRun | None, Holder]:
         """The same, and who has it."""
@@ -189,8 +190,8 @@ class PostgresStore:
         rows = await self._reader.rows(sql.OFFERED, *values)
         if not rows:
             return None, "nobody"
-        holder, *whole = rows[0]
-        return _whole(whole), holder
+        holder, *row = rows[0]
+        return whole(row), holder
 
     async def run(self, run_id: str) -> RunRow | None:
         """One run row."""
@@ -381,14 +382,3 @@ class PostgresStore:
             lambda connection: connection.fetch(query, *values), failed=failed
         )
         return found
-
-
-def _whole(row: Sequence[Any]) -> StoredRun:
-    """A run of ``LOAD``."""
-    *run, steps, cards, payloads = row
-    return StoredRun(
-        run=run_of(tuple(run)),
-        steps=[step_of(step, run[0]) for step in steps],
-        suspensions=[suspension_of(card) for card in cards],
-        payloads=dict(payloads),
-    )

@@ -64,6 +64,9 @@ _WHOLE: Final = f"""{_RUN_COLUMNS},
     ARRAY(SELECT ROW(key, convert_to(value, 'UTF8')) FROM payload WHERE payload.run_id = run.run_id)"""
 #: A run with all that belongs to it, in one statement.
 LOAD: Final = f"SELECT {_WHOLE} FROM run WHERE run_id = $1"
+#: The same of each, looked up one by one: a join would be planned once, on tables that are empty, and kept.
+LOAD_EACH: Final = f"""SELECT found.* FROM unnest($1::text[]) AS asked (asked_id)
+    CROSS JOIN LATERAL (SELECT {_WHOLE} FROM run WHERE run_id = asked_id OFFSET 0) AS found"""
 #: The same, and who has it. ``$2``: the own writer; ``$3``: seconds, as above.
 OFFERED: Final = f"""SELECT CASE
         WHEN run.writer = 0 THEN 'nobody'
