@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal
 
+from condor.core import values
 from condor.core.errors import RecordMoved, ToolError
 from condor.core.ids import Json, canonical_json, exact_word
 
@@ -87,7 +88,7 @@ class TimedOut:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@values.dataclass(frozen=True, slots=True, kw_only=True)
 class StepOutcome:
     """The end of one attempt."""
 

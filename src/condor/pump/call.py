@@ -74,7 +74,7 @@ def call_of(state: RunState, ports: PumpPorts, node: Node, tool: ToolDescriptor)
         heard=_heard(state, node, cards, edits) if cards else frozenset(),
         edits=edits,
         was_gated=bool(gates),
-        was_high=any(row.status == "superseded" and _showed_high(row) for row in gates),
+        was_high=bool(gates) and any(row.status == "superseded" and _showed_high(row) for row in gates),
     )
 
 

@@ -44,7 +44,8 @@ async def drive(segment: Segment, phase: Phase) -> None:
         await _finish_leaves(segment)
         raise
     finally:
-        await _abandon(segment)
+        if segment.tasks:
+            await _abandon(segment)
 
 
 async def _act(segment: Segment, result: PhaseResult) -> Phase | None:
@@ -86,5 +87,4 @@ async def _abandon(segment: Segment) -> None:
     tasks = list(segment.tasks)
     for task in tasks:
         task.cancel()
-    if tasks:
-        await asyncio.gather(*tasks, return_exceptions=True)
+    await asyncio.gather(*tasks, return_exceptions=True)

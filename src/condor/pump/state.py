@@ -23,7 +23,7 @@ from condor.core.recovery import (
 )
 from condor.core.run import SYSTEM, Principal, RunStatus
 from condor.core.suspend import ReasonCode, read_reason_code
-from condor.ports.encoding import decode, encode
+from condor.ports.encoding import decode
 from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow, SuspensionStatus
 from condor.pump.staging import LEDGER
 
@@ -85,6 +85,8 @@ class RunState:
     epoch: int
     answers: int
     requester: Principal
+    #: The same as it is stored.
+    requester_stored: bytes
     autonomy: str
     created_at: str
     #: Milliseconds that segments before this one worked on it.
@@ -132,6 +134,7 @@ class RunState:
             epoch=run.epoch,
             answers=run.answers,
             requester=Principal.from_json(decode(run.requester)),
+            requester_stored=run.requester,
             autonomy=run.autonomy,
             created_at=run.created_at,
             worked_ms=run.worked_ms,
@@ -255,7 +258,7 @@ class RunState:
                 session_id=self.session_id,
                 status=self.status,
                 seq=self.seq,
-                requester=encode(self.requester.to_json()),
+                requester=self.requester_stored,
                 autonomy=self.autonomy,
                 created_at=self.created_at,
                 updated_at=self.updated_at,

@@ -62,6 +62,7 @@ async def admit(start: StartRun, ports: PumpPorts) -> Segment:
     run_id = RunId(ports.clock.new_id("run"))
     session_id = start.session_id or SessionId(ports.clock.new_id("ses"))
     check_transition(RunStatus.CREATED, RunStatus.PLANNING, "admitted")
+    requester = encode(start.principal.to_json())
     state = RunState(
         run_id=run_id,
         tenant_id=DEFAULT_TENANT,
@@ -70,6 +71,7 @@ async def admit(start: StartRun, ports: PumpPorts) -> Segment:
         epoch=1,
         answers=0,
         requester=start.principal,
+        requester_stored=requester,
         autonomy=start.autonomy,
         created_at=ports.at(),
     )
@@ -79,7 +81,7 @@ async def admit(start: StartRun, ports: PumpPorts) -> Segment:
     create = NewRun(
         session_id=session_id,
         status=state.status,
-        requester=encode(start.principal.to_json()),
+        requester=requester,
         autonomy=start.autonomy,
         claim=start.claim,
     )
