@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     #: A row of ``LOAD``; None where there is no such run.
     Row: TypeAlias = Sequence[Any] | None
+    #: A run, and who is to be told.
+    _Asked: TypeAlias = tuple[str, asyncio.Future[Row]]
 
 #: Runs in one statement, so that the first of a crowd does not wait for the last: some 2 ms.
 _RUNS_A_READ: Final = 32
@@ -34,7 +36,8 @@ class Loads:
 
     def __init__(self, reader: PostgresReader) -> None:
         self._reader = reader
-        self._asked: list[tuple[str, asyncio.Future[Row]]] = []
+        #: Who joined the first that asked, while it waits for them; None: nobody has asked yet.
+        self._joined: list[_Asked] | None = None
         #: Held, or the garbage collector may take one that is under way.
         self._reading: set[asyncio.Task[None]] = set()
 
@@ -44,30 +47,43 @@ class Loads:
         Raises:
             StoreUnavailable: the database is away, or refuses.
         """
-        if isinstance(run_id, str) and run_id.isascii() and run_id.isprintable():
-            row = await self._with_others(run_id)
-        else:
+        if not (isinstance(run_id, str) and run_id.isascii() and run_id.isprintable()):
             # It names no run, and may be none of what the driver takes.
-            row = next(iter(await self._reader.rows(LOAD, run_id)), None)
+            row = await self._alone(run_id)
+        elif self._joined is None:
+            row = await self._first(run_id)
+        else:
+            told: asyncio.Future[Row] = asyncio.get_running_loop().create_future()
+            self._joined.append((run_id, told))
+            row = await told
         return whole(row) if row is not None else None
 
-    def _with_others(self, run_id: str) -> asyncio.Future[Row]:
-        loop = asyncio.get_running_loop()
-        told: asyncio.Future[Row] = loop.create_future()
-        self._asked.append((run_id, told))
-        if len(self._asked) == 1:
-            loop.call_soon(self._turn)
-        return told
+    async def _alone(self, run_id: str) -> Row:
+        return next(iter(await self._reader.rows(LOAD, run_id)), None)
 
-    def _turn(self) -> None:
-        """Read what was asked for since the last turn."""
-        asked, self._asked = self._asked, []
+    async def _first(self, run_id: str) -> Row:
+        """Ask with those who join within a turn."""
+        joined = self._joined = []
+        try:
+            await asyncio.sleep(0)
+        except asyncio.CancelledError:
+            self._begin(joined)
+            raise
+        finally:
+            self._joined = None
+        if not joined:
+            return await self._alone(run_id)
+        told: asyncio.Future[Row] = asyncio.get_running_loop().create_future()
+        self._begin([(run_id, told), *joined])
+        return await told
+
+    def _begin(self, asked: Sequence[_Asked]) -> None:
         for first in range(0, len(asked), _RUNS_A_READ):
             task = asyncio.create_task(self._read(asked[first : first + _RUNS_A_READ]))
             self._reading.add(task)
             task.add_done_callback(self._reading.discard)
 
-    async def _read(self, asked: Sequence[tuple[str, asyncio.Future[Row]]]) -> None:
+    async def _read(self, asked: Sequence[_Asked]) -> None:
         try:
             rows = await self._reader.rows(LOAD_EACH, [run_id for run_id, _ in asked])
         except Exception as error:  # noqa: BLE001 - whoever asked is told

@@ -75,7 +75,7 @@ async def test_what_is_asked_for_later_is_read_later(reader: Reader, loads: Load
     await reader.begun.wait()
     assert await loads.load("run_000") is not None
     assert await first is not None
-    assert [named for _, named in reader.asked] == [["run_000"], ["run_000"]]
+    assert [named for _, named in reader.asked] == ["run_000", "run_000"]
 
 
 async def test_a_crowd_is_read_in_parts(reader: Reader, loads: Loads) -> None:
@@ -84,14 +84,24 @@ async def test_a_crowd_is_read_in_parts(reader: Reader, loads: Loads) -> None:
     assert [len(cast("list[str]", named)) for _, named in reader.asked] == [32, 32, 16]
 
 
-async def test_who_is_cancelled_does_not_disturb_the_others(loads: Loads) -> None:
-    gone, stays = [asyncio.create_task(loads.load(run_id)) for run_id in KNOWN[:2]]
+@pytest.mark.parametrize("gone", [0, 1, 2])
+async def test_who_is_cancelled_does_not_disturb_the_others(loads: Loads, gone: int) -> None:
+    """The one that asked first neither."""
+    asking = [asyncio.create_task(loads.load(run_id)) for run_id in KNOWN[:3]]
     await asyncio.sleep(0)
-    gone.cancel()
-    found = await stays
-    assert found is not None
-    assert found.run.run_id == KNOWN[1]
-    assert gone.cancelled()
+    asking[gone].cancel()
+    found = await asyncio.gather(*asking, return_exceptions=True)
+    assert asking[gone].cancelled()
+    stays = [run.run.run_id for run in found if not isinstance(run, BaseException) and run is not None]
+    assert stays == [run_id for place, run_id in enumerate(KNOWN[:3]) if place != gone]
+
+
+async def test_one_alone_is_asked_for_by_itself(reader: Reader, loads: Loads) -> None:
+    for run_id in KNOWN[:2]:
+        found = await loads.load(run_id)
+        assert found is not None
+        assert found.run.run_id == run_id
+    assert reader.asked == [(LOAD, run_id) for run_id in KNOWN[:2]]
 
 
 async def test_a_database_that_is_away_is_told_to_each(reader: Reader, loads: Loads) -> None:
@@ -110,7 +120,7 @@ async def test_a_fault_of_ours_is_told(reader: Reader, loads: Loads) -> None:
 @pytest.mark.parametrize("name", ["run\x00", "run_\ud800", "rün", 7])
 async def test_what_names_no_run_is_asked_for_alone(reader: Reader, loads: Loads, name: Any) -> None:
     """The driver refuses some of them, with all that is sent beside them."""
-    alone, found = await asyncio.gather(loads.load(name), loads.load(KNOWN[0]))
+    alone, *found = await asyncio.gather(*(loads.load(one) for one in (name, *KNOWN[:2])))
     assert alone is None
-    assert found is not None
-    assert sorted(query for query, _ in reader.asked) == sorted([LOAD, LOAD_EACH])
+    assert None not in found
+    assert reader.asked == [(LOAD, name), (LOAD_EACH, KNOWN[:2])]
