@@ -166,6 +166,26 @@ async def test_what_an_effect_did_not_do_is_stored_before_a_hook_is_asked(tmp_pa
         assert (await desk.card(run["runId"]))["reasonCode"] == "approval"
 
 
+async def test_a_routine_write_whose_record_moved_asks_for_no_evidence(tmp_path: Path) -> None:
+    """Nobody was asked and nobody will be: it fails with what moved before anything else takes time."""
+    looked, entered = list[str](), list[str]()
+
+    async def look(_ctx: ToolContext, patient: str) -> CardEvidence:
+        looked.append(patient)
+        return CardEvidence(subject=SUBJECT)
+
+    @tool("order.put", policy_class=PolicyClass.MUTATE, hitl_tier=HitlTier.LOW, preview=look)
+    async def order(_ctx: ToolContext, patient: str) -> object:
+        entered.append(patient)
+        raise RecordMoved("somebody was faster")
+
+    async with open_desk(tmp_path / "home", order) as desk:
+        run = await desk.run(call("w", "order.put", patient="Patient/pt-1"), autonomy="autonomous")
+        (step,) = run["steps"]
+        assert (step["status"], step["code"]) == ("failed", "record_moved")
+    assert (looked, entered) == ([], ["Patient/pt-1"])
+
+
 async def test_another_tool_is_shown_for_nobody_that_was_asked_about(tmp_path: Path) -> None:
     """An answer may have put the call on another patient than its question was about."""
 

@@ -39,7 +39,8 @@ async def with_subject(segment: Segment, asked: Suspend) -> Suspend:
         # How the effect ended is stored together with this card.
         return _showing(asked, _shown_before(state, request.step_id))
     if segment.facts and state.row(request.step_id).key is not None:
-        await segment.commit()  # that the effect asked for something, and did nothing
+        # That the effect asked for something, and did nothing; after a crash it is asked again under its key.
+        await segment.commit()
     if tool.subject_of is None:
         return asked
     call = Invocation(

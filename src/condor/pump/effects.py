@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from condor.core.compiler.leaves import Execute, Suspend, check_leaf
+from condor.core.compiler.leaves import Execute, NeedEvidence, Suspend, check_leaf
 from condor.core.compiler.leaves.tool_call import (
     ToolCallInput,
     ask_for_input,
@@ -183,14 +183,15 @@ async def _ask_again(segment: Segment, effect: _Effect, outcome: StepOutcome) ->
     given, step_id = effect.given, effect.given.node.step_id
     segment.note_step(segment.state.row(step_id).moved(StepStatus.PENDING, code=outcome.code))
     fresh = replace(given, approval=None, evidence=None)
-    if given.tool.preview is not None:
+    leaf = check_leaf(tool_call_leaf(fresh), step_id)
+    if isinstance(leaf, NeedEvidence):
         await segment.commit()  # the preview may take its time, and the outcome is known
         try:
             call = invocation_of(segment.state, given, left_s=left_s(segment))
             fresh = replace(fresh, evidence=await segment.ports.toolbox.preview(call))
         except ToolError as error:
             return await _conclude(segment, effect, failed(error.code, str(error)), decision="executed")
-    leaf = check_leaf(tool_call_leaf(fresh), step_id)
+        leaf = check_leaf(tool_call_leaf(fresh), step_id)
     if isinstance(leaf, Suspend):
         return Suspend(request=replace(leaf.request, message=outcome.message))
     # Nobody was asked the first time (a routine write): the step fails with what moved.

@@ -108,6 +108,7 @@ def test_what_may_be_a_secret_is_not_bare(value: Any, bare: bool) -> None:
 def test_a_secret_in_escaped_letters_is_not_bare() -> None:
     """Whoever wrote the row, and however: its members are looked at."""
     assert not is_bare(rb'{"\u0070ass\u0077ord": "hunter2"}')
+    assert not is_bare(rb'{"at": "redis:\/\/u:hunter2@h"}')
 
 
 @given(json_values)

@@ -54,8 +54,8 @@ def is_bare(body: bytes) -> bool:
     if not body.isascii():
         return False  # a letter beyond ASCII may be the other case of one that is in it
     small = body.lower().decode("ascii")
-    if "\\u" in small:
-        return False  # any letter may be written so
+    if "\\u" in small or "\\/" in small:
+        return False  # any letter may be written so, and the slash of an address
     for sign in _SIGNS:
         if sign in small:
             return False
