@@ -10,7 +10,9 @@ import pytest
 
 from condor import Condor, HitlTier, PolicyClass, Principal, ToolContext, tool
 from condor.core.errors import NotAllowed, RefusedInput, StaleSuspension, StoreUnavailable, UnknownId
+from condor.core.ids import StepId
 from condor.ports.jobs import Backlog
+from condor.pump.phases.suspend_resume import Accepted
 from condor.runtime import tending
 from condor.testing import FailDisk
 from tests.pump.desk import ANN, BOB, ROBOT, call, check_everything, open_desk, read_tool, write_tool
@@ -363,6 +365,18 @@ async def test_a_stale_card_s_successor_is_told_while_others_run(tmp_path: Path,
         assert told.value.next_suspend_id == (await desk.card(run_id, "w"))["suspendId"] != card["suspendId"]
         held.set()
         await desk.rest(run_id)
+
+
+async def test_who_answered_a_stale_card_is_shown_one_that_is_open(tmp_path: Path, ledger: Ledger) -> None:
+    """Somebody else has edited its successor meanwhile."""
+    async with open_desk(tmp_path / "home", write_tool(ledger, editable=("value",))) as desk:
+        first = await desk.card((await desk.run(WRITE))["runId"])
+        second = await desk.condor.edit(str(first["suspendId"]), {"value": "y"}, principal=BOB)
+        third = await desk.condor.edit(str(second["suspendId"]), {"value": "z"}, principal=BOB)
+        stale = Accepted(
+            run_id=first["runId"], step_id=StepId("w"), generation=1, segment=None, stale="it moved"
+        )
+        assert await desk.condor._running().asked_anew(stale) == third["suspendId"]
 
 
 async def test_a_stale_card_of_a_run_that_stands_still_says_so(tmp_path: Path, ledger: Ledger) -> None:

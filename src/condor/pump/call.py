@@ -224,7 +224,7 @@ def _approval_among(state: RunState, cards: Sequence[SuspensionRow]) -> GivenApp
     return GivenApproval(
         suspend_id=row.suspend_id,
         contract_hash=row.contract_hash,
-        answer=Answer(reason_code=ReasonCode.APPROVAL, body=answer_body(state, row)),
+        answer=Answer(reason_code=ReasonCode.APPROVAL, body=dict(answer_body(state, row))),
         alerts=tuple(card.get("evidence", {}).get("alerts", [])),
     )
 

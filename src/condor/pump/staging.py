@@ -104,7 +104,8 @@ class Staging:
         return both
 
     def __bool__(self) -> bool:
-        return bool(self.steps or self.events or self.audit or self.payloads or self.park or self.decide)
+        rows = self.steps or self.events or self.audit or self.payloads
+        return bool(rows or self.park or self.decide or self.consume)
 
 
 def _with(rows: Sequence[_Row], row: _Row) -> list[_Row]:

@@ -35,6 +35,7 @@ class Answering(Readings):
         Raises:
             UnknownId, AnswerRefused: its subclass says why; nothing was changed.
             StaleSuspension: nothing ran; a new card shows what would run now.
+            StoreUnavailable: nothing was changed; or the card was stale, nothing ran, its next comes later.
         """
         runtime = self._running()
         wanted = ResumeRun(run_id=run_id, suspend_id=suspend_id, data=data, principal=principal)
@@ -73,6 +74,7 @@ class Answering(Readings):
             UnknownId, AnswerRefused: its subclass says why; nothing was changed.
             RefusedInput: the key was used for another edit of this card.
             RunNotSuspendedError: the edit was taken, but its step came to an end before it could ask.
+            StoreUnavailable: nothing was changed, or the edit was taken and its card is still to come.
         """
         if key is not None:
             edge.check_key(key)

@@ -145,12 +145,12 @@ class Runtime:
         """
         edited = await self._followed_up("edit", self._edit(wanted))
         newer = await self._asked_after(edited.accepted, "the edit was taken")
-        if newer is None:
+        if not newer:
             raise RunNotSuspendedError(
                 f"the edit was taken, but step {edited.accepted.step_id} ended before it asked; "
                 f"see `condor show {edited.accepted.run_id}`"
             )
-        return newer.suspend_id
+        return newer[0].suspend_id
 
     async def _edit(self, wanted: EditCall) -> tuple[Edited, Segment | None]:
         edited = await self._in_time(wanted.suspend_id, edit_call(wanted, self._ports))
@@ -165,10 +165,12 @@ class Runtime:
             StoreUnavailable: the card is still to come.
         """
         newer = await self._asked_after(accepted, "nothing ran")
-        return newer.suspend_id if newer is not None else None
+        # Somebody may have closed the first of them meanwhile: what can be answered is an open one.
+        still_open = [row for row in newer if row.status == "pending"]
+        return next((row.suspend_id for row in [*still_open, *newer]), None)
 
-    async def _asked_after(self, accepted: Accepted, taken: str) -> SuspensionRow | None:
-        """The card that a step asks with after one that was answered; None when its run rests without one.
+    async def _asked_after(self, accepted: Accepted, taken: str) -> Sequence[SuspensionRow]:
+        """The cards that a step asks with after one that was closed; none when its run rests without one.
 
         Args:
             taken: what is known so far.
@@ -181,12 +183,9 @@ class Runtime:
             while True:
                 woken.clear()
                 stored = await self._ports.store.load(run_id)
-                found = (
-                    next((row for row in stored.suspensions if _follows(row, accepted)), None)
-                    if stored
-                    else None
-                )
-                if found is not None or stored is None or stored.run.status in AT_REST:
+                rows = stored.suspensions if stored is not None else ()
+                found = [row for row in rows if _follows(row, accepted)]
+                if found or stored is None or stored.run.status in AT_REST:
                     return found
                 if self.stands_still(run_id):
                     raise StoreUnavailable(

@@ -1,7 +1,8 @@
 """Whole runs: those that are asked for in one turn of the loop are read by one statement.
 
 Law 1: the statement is sent after its callers asked, so that no moment is before a question.
-Law 2: the fate of one caller is its own: who is cancelled, or names no run, does not disturb others.
+Law 2: the fate of one caller is its own: who is cancelled, names no run, or asks for one that cannot be read,
+does not disturb others. A statement that is refused is asked again for each run by itself.
 
 A round trip costs the event loop four times what a run does that comes with it (measured: 65 µs for a run
 alone, 17 for each of eight together).
@@ -12,8 +13,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import asyncpg
+
 from condor.core.errors import StoreUnavailable
 from condor.ports.store import StoredRun
+from condor.store.postgres_connect import LOST
 from condor.store.postgres_queries import LOAD, LOAD_EACH
 from condor.store.sqlite_rows import run_of, step_of, suspension_of
 
@@ -87,8 +91,10 @@ class Loads:
         try:
             rows = await self._reader.rows(LOAD_EACH, [run_id for run_id, _ in asked])
         except Exception as error:  # noqa: BLE001 - whoever asked is told
-            for _, told in asked:
-                if not told.done():
+            for run_id, told in asked:
+                if _is_refused(error):
+                    await self._tell_alone(run_id, told)
+                elif not told.done():
                     # One for each: an exception that is raised twice tangles its tracebacks.
                     away = isinstance(error, StoreUnavailable)
                     told.set_exception(StoreUnavailable(str(error)) if away else error)
@@ -101,6 +107,21 @@ class Loads:
         for run_id, told in asked:
             if not told.done():
                 told.set_result(found.get(run_id))
+
+    async def _tell_alone(self, run_id: str, told: asyncio.Future[Row]) -> None:
+        try:
+            row = await self._alone(run_id)
+        except Exception as error:  # noqa: BLE001 - whoever asked is told
+            if not told.done():
+                told.set_exception(error)
+        else:
+            if not told.done():
+                told.set_result(row)
+
+
+def _is_refused(error: Exception) -> bool:
+    """Whether the database is there, and did not do it: one of the runs may be to blame."""
+    return isinstance(error.__cause__, asyncpg.PostgresError) and not isinstance(error.__cause__, LOST)
 
 
 def whole(row: Sequence[Any]) -> StoredRun:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, cast
 
+import asyncpg
 import pytest
 
 from condor.core.errors import StoreUnavailable
@@ -109,6 +110,20 @@ async def test_a_database_that_is_away_is_told_to_each(reader: Reader, loads: Lo
     told = await asyncio.gather(*(loads.load(run_id) for run_id in KNOWN[:2]), return_exceptions=True)
     assert [str(one) for one in told] == ["the database is away"] * 2
     assert told[0] is not told[1]
+
+
+async def test_a_run_that_cannot_be_read_disturbs_no_other(reader: Reader, loads: Loads) -> None:
+    """The statement for all is refused; each is asked for by itself then."""
+    broken, rows = KNOWN[1], reader.rows
+
+    async def damaged(query: str, *values: Any) -> list[list[Any]]:
+        if broken in values[0]:
+            raise StoreUnavailable("refused") from asyncpg.DataCorruptedError("a damaged page")
+        return await rows(query, *values)
+
+    reader.rows = damaged  # type: ignore[method-assign]
+    told = await asyncio.gather(*(loads.load(run_id) for run_id in KNOWN[:3]), return_exceptions=True)
+    assert [isinstance(one, StoreUnavailable) for one in told] == [False, True, False]
 
 
 async def test_a_fault_of_ours_is_told(reader: Reader, loads: Loads) -> None:
