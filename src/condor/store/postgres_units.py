@@ -27,7 +27,7 @@ Arguments: TypeAlias = "list[object]"
 #: Length of ``2026-11-30T09:31:02.114Z``: one width, so that text order is time order.
 _TIME_CHARS: Final = 24
 
-#: A control character: none stands in JSON, nor in the name of a kind of event.
+#: A control character: none stands in JSON, nor in a word of a closed set; names of payloads are looked at.
 _APART: Final = "\x1f"
 _APART_BYTES: Final = _APART.encode()
 _PARAMETERS: Final = 32
