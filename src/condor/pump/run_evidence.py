@@ -77,7 +77,7 @@ def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
     state = segment.state
     row: StepRow = state.row(node.step_id)
     cards = list(state.suspensions_of(node.step_id))
-    denial = next((card for card in cards if card.status == "denied"), None)
+    denial = next((card for card in cards if card.status == "denied"), None) if cards else None
     result = state.payload(node.payload("result")) or {}
     tool = segment.ports.toolbox.find(node.tool) if node.kind == "tool" else None
     status = state.statuses[node.step_id]
@@ -99,8 +99,7 @@ def _step_evidence(segment: Segment, node: Node) -> StepEvidence:
         gated=bool(cards),
         waiting=bool(cards) and cards[-1].status in ("pending", "withdrawn"),
         **_stood_in(segment, node),
-        **_approved(segment, cards),
-        **_answered(segment, cards),
+        **({**_approved(segment, cards), **_answered(segment, cards)} if cards else {}),
     )
 
 

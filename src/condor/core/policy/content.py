@@ -84,7 +84,10 @@ def _words(value: object, depth: int) -> Iterator[str]:
 
 
 def _member_is_destructive(key: str, value: object, depth: int) -> bool:
-    match _kind_of_key(key):
+    kind = _kind_of_key(key)
+    if kind == "other":  # of most keys, so it is asked first
+        return False
+    match kind:
         case "verb":
             return any(takes_away(text) for text in _texts(value, depth))
         case "status":
@@ -95,13 +98,12 @@ def _member_is_destructive(key: str, value: object, depth: int) -> bool:
             )
         case "url":  # a FHIR operation such as $expunge; what it does, its name does not say
             return "$" in (exact_word(value) or "")
-        case _:
-            return False
 
 
 def _patch_is_destructive(node: Mapping[str, object], depth: int) -> bool:
     """RFC 6902: ``remove`` is a verb like others; here is what takes away under another name."""
-    op, path = exact_word(node.get("op")), exact_word(node.get("path"))
+    op = exact_word(node.get("op"))
+    path = exact_word(node.get("path")) if op is not None else None
     if op is None or path is None:
         return False
     if letters_of(op) == "move" or ("value" in node and node["value"] is None):
