@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from condor import (
@@ -272,7 +272,19 @@ cases = st.fixed_dictionaries(
 )
 
 
+#: An idempotent write of an unknown end is entered again: the same call, with the same arguments.
+FOUND_OUT_ABOUT = {
+    "limits": {"identical_inputs_max": 1},
+    "tools": [{"script": ["vague"], "write": True, "idempotent": True, "group": "", "fidelity": "equal"}],
+    "plan": [(0, [])],
+    "autonomy": "autonomous",
+    "answers": [True],
+    "restarts": False,
+}
+
+
 @settings(max_examples=RUNS, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@example(FOUND_OUT_ABOUT)
 @given(cases)
 def test_no_run_exceeds_a_ceiling(case: dict[str, Any]) -> None:
     """Whatever is configured, whatever the tools do, whoever answers, however often it is restarted."""

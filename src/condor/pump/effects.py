@@ -13,6 +13,7 @@ from condor.core.compiler.leaves import Execute, NeedEvidence, Suspend, check_le
 from condor.core.compiler.leaves.tool_call import (
     ToolCallInput,
     ask_for_input,
+    call_digest,
     reconcile_request,
     resolved_input,
     tool_call_leaf,
@@ -234,7 +235,7 @@ async def _resolve(segment: Segment, effect: _Effect, outcome: StepOutcome) -> S
     if row.status is not StepStatus.UNKNOWN or row.code != outcome.code:
         _note_unknown(segment, effect, outcome)
         await segment.commit()
-    retry = Charge(step=step_id, retries=1)
+    retry = Charge(step=step_id, retries=1, repeats=call_digest(given.tool.name, resolved_input(given)))
     may_again = row.attempt - given.node.since + 1 < EFFECT_ATTEMPTS_MAX and is_time_left(segment)
     spent = charged(segment, retry) if may_again and given.tool.idempotent else None
     if spent is not None:
