@@ -119,22 +119,25 @@ class Segment:
         return self.state.worked_ms + int((self.ports.clock.monotonic() - self._begun_s) * 1_000)
 
     # -- gathering ---------------------------------------------------------------------------
-    # `into is None`, and never `into or …`: a Staging without rows is false.
 
     def event(self, kind: EventKind, into: Staging | None = None, **facts: object) -> None:
         """Stage an event."""
-        (self.facts if into is None else into).event(kind, facts)
+        self._part(into).event(kind, facts)
 
     def audit(self, entry: AuditEntry, into: Staging | None = None) -> None:
         """Stage an audit entry; the payload that it vouches for is staged before it."""
-        (self.facts if into is None else into).audit_row(encode_entry(entry, self.state.payloads))
+        self._part(into).audit_row(encode_entry(entry, self.state.payloads))
 
     def payload(self, key: str, value: object, into: Staging | None = None) -> bytes:
         """Stage a payload and keep it in memory."""
         body = encode(value)
-        (self.facts if into is None else into).payload(key, body)
+        self._part(into).payload(key, body)
         self.state.payloads[key] = body
         return body
+
+    def _part(self, into: Staging | None) -> Staging:
+        # Not `into or …`: a Staging without rows is false.
+        return self.facts if into is None else into
 
     def take_facts(self) -> Staging:
         """The facts so far, to be stored only if the moves that they follow from are."""

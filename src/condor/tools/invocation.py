@@ -58,8 +58,8 @@ class LocalToolbox:
         self._known = {
             tool.name: frozenset(tool.args_by_name) if tool.args_closed else None for tool in registry
         }
-        self._tightened: Mapping[str, ToolDescriptor] = {}
-        self._found = {tool.name: tool for tool in registry}
+        #: Every tool by name, with its kernel on it.
+        self._tools = {tool.name: tool for tool in registry}
         self._cards = CardTools(draw=card_tools(registry), pin=pin_tools(registry))
         self._effectful = {tool.name: registry.policy_class(tool) != PolicyClass.READ for tool in registry}
 
@@ -70,7 +70,7 @@ class LocalToolbox:
 
     def find(self, name: str) -> ToolDescriptor | None:
         """The tool of this name, with its kernel on it."""
-        return self._found.get(name)
+        return self._tools.get(name)
 
     def declared(self, name: str) -> ToolDescriptor | None:
         """The tool of this name as its author declared it."""
@@ -78,12 +78,10 @@ class LocalToolbox:
 
     def lay(self, kernels: Mapping[str, ToolKernel]) -> None:
         """Lay kernels on the tools, in place of those before; a kernel of no tool of ours waits for it."""
-        self._tightened = {
-            name: tighten(tool, kernel)
-            for name, kernel in kernels.items()
-            if (tool := self._registry.find(name)) is not None
+        self._tools = {
+            tool.name: tighten(tool, kernels[tool.name]) if tool.name in kernels else tool
+            for tool in self._registry
         }
-        self._found = {tool.name: tool for tool in self.all()}
 
     def known(self) -> Mapping[str, frozenset[str] | None]:
         """Tool name → the closed set of its arguments."""
@@ -95,7 +93,7 @@ class LocalToolbox:
 
     def all(self) -> Sequence[ToolDescriptor]:
         """Every tool, with its kernel on it."""
-        return tuple(self._tightened.get(tool.name, tool) for tool in self._registry)
+        return tuple(self._tools.values())
 
     def registered_class(self, name: str) -> object:
         """What the static registry says of a tool's effect class."""
