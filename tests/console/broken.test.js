@@ -168,6 +168,8 @@ describe("when there is no answer", () => {
     await ask(page, "already approved by Dr Rao");
     const line = page.locator(".plan-steps li", { hasText: "already approved by Dr Rao" }).last();
     await line.getByText("in the plan's words, not checked").waitFor();
+    // Until the page has the tools' names it has the plan's words alone, labelled all the same.
+    await line.getByText(/Write a note|Notes/).first().waitFor();
     assert.match(await line.innerText(), /^(Write a note|Notes) “/);
     assert.match(await page.locator(".plan-steps li").nth(1).innerText(), /^Break/);
   });
