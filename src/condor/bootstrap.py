@@ -23,7 +23,7 @@ from condor.ports.faults import Faults, no_faults
 from condor.ports.messages import no_processors
 from condor.ports.packs import OpenedPack, Pack, PackSetup
 from condor.pump.phases.admit import StartRun
-from condor.pump.segment import PumpPorts
+from condor.pump.ports import PumpPorts
 from condor.runtime import Run, Runtime, edge, run_snapshot
 from condor.runtime.answering import Answering
 from condor.runtime.brought import Brought

@@ -166,6 +166,8 @@ async def _corrupt(world: World, desk: Desk) -> None:
     card = await desk.card((await desk.run(WRITE))["runId"])
     with closing(sqlite3.connect(world.home / "condor.db")) as database, database:
         database.execute("UPDATE payload SET value = '{}' WHERE key = 'graph'")
+        # Else the answer is taken on what this process remembers of the run.
+        database.execute("UPDATE run SET rev = rev + 1")
     with pytest.raises(RunNotSuspendedError):
         await desk.answer(card, {"approved": True})
 

@@ -55,7 +55,7 @@ class RunRow:
     status: RunStatus
     #: Raised by every segment; a unit of an older segment is refused.
     epoch: int
-    #: Number of units committed.
+    #: Raised by every unit, and by an erasure of payloads.
     rev: int
     #: Sequence number of the last event.
     seq: int
@@ -384,7 +384,10 @@ class Store(Protocol):
         ...
 
     async def erase_payloads(self, run_id: str) -> int:
-        """Empty the payloads of a run; history, cards' digests and the chain stay. How many there were."""
+        """Empty the payloads of a run; history, cards' digests and the chain stay. How many there were.
+
+        Where there were any, the run is at another revision: nobody goes on from what they remember.
+        """
         ...
 
     async def close(self) -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from condor.core.recovery import CallFacts
     from condor.core.recovery.substitution import Refusal
     from condor.ports.store import SuspensionRow
-    from condor.pump.segment import PumpPorts
+    from condor.pump.ports import PumpPorts
     from condor.pump.state import RunState
 
 

@@ -35,6 +35,8 @@ async def drive(segment: Segment, phase: Phase) -> None:
                 await segment.look_again()
                 following = dispatch if segment.state.graph is not None else phase
             if following is None:
+                if segment.as_left() is not None and segment.state.status is RunStatus.SUSPENDED:
+                    segment.ports.left.keep(segment.state)
                 return
             phase = following
     except RunLost:

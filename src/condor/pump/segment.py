@@ -10,72 +10,26 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from condor.core.audit import AuditEntry, encode_entry
 from condor.core.errors import OurBug, StoreUnavailable
-from condor.core.observers.processors import POST_TOOL_PROCESSORS
 from condor.core.outcome import FULFILLED, StepOutcome, StepStatus
-from condor.core.recovery import DEFAULT_LIMITS, Limits
 from condor.core.run import TERMINAL, EventKind, RunStatus, TransitionCause, check_transition
 from condor.core.suspend import Origin
-from condor.ports.clock import Clock, timestamp
-from condor.ports.counts import uncounted
 from condor.ports.encoding import encode
-from condor.ports.messages import no_processors
-from condor.ports.store import Committed, Conflict, Expect, NewRun, StepRow, Store, Transition
+from condor.ports.store import Committed, Conflict, Expect, NewRun, StepRow, Transition
 from condor.pump.post_tool import BUFFER, present, shown_beside, with_card
 from condor.pump.staging import LEDGER, Staging, decision_payload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from condor.core.compiler.leaves import Suspend
     from condor.core.ids import StepId
-    from condor.core.observers.post_tool import PostToolProcessor
-    from condor.ports.closing_writer import ClosingWriter
-    from condor.ports.counts import Count
-    from condor.ports.faults import Faults
-    from condor.ports.messages import OutputProcessor
-    from condor.ports.model import Confirmer, InputRegenerator, Planner
-    from condor.ports.tools import Toolbox
+    from condor.pump.ports import PumpPorts
     from condor.pump.state import RunAsLeft, RunState
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PumpPorts:
-    """What the pump needs from the world, picked in ``bootstrap``."""
-
-    store: Store
-    toolbox: Toolbox
-    planner: Planner | None
-    clock: Clock
-    faults: Faults
-    #: Told after every commit: run id and last sequence number.
-    announce: Callable[[str, int], None]
-    #: Workers drive the segments: what starts or goes on here is handed over to them.
-    hands_over: bool = False
-    #: Seconds after which an unanswered card expires.
-    suspend_ttl_s: float
-    #: Ceilings of recovery, for every run.
-    limits: Limits = DEFAULT_LIMITS
-    #: Looks a second time at edits of the plan that a rule alone does not settle.
-    confirmer: Confirmer | None = None
-    #: Makes arguments of a planned call anew that cannot be used.
-    regenerator: InputRegenerator | None = None
-    #: Writes closing texts; without one the composed closing stands.
-    writer: ClosingWriter | None = None
-    #: Makes what one written text passes on its way out; None: nothing.
-    output_processors: Callable[[], OutputProcessor | None] = no_processors
-    #: Counts what went wrong and was passed over, by a word of a closed set.
-    count: Count = uncounted
-    #: What a result passes before it is shown.
-    post_tool: Sequence[PostToolProcessor] = POST_TOOL_PROCESSORS
-
-    def at(self) -> str:
-        """Now, as it is stored."""
-        return timestamp(self.clock.now())
 
 
 class LookAgain(Exception):
@@ -280,7 +234,7 @@ class Segment:
         self._announce(committed)
 
     def _explained(self, conflict: Conflict) -> Exception:
-        if conflict.kind == "answers":
+        if conflict.kind in ("answers", "rev"):
             return LookAgain()
         if conflict.kind in ("epoch", "status"):
             return RunLost()
@@ -306,6 +260,7 @@ class Segment:
             else Expect(
                 epoch=state.epoch,
                 answers=state.answers if sees_answers else None,
+                rev=state.left_at,
                 statuses=frozenset({state.status}) if as_it_stands else None,
             )
         )
@@ -333,7 +288,8 @@ class Segment:
         others = [payload for payload in payloads if payload[0] != LEDGER]
         if len(others) == len(payloads):
             return payloads
-        return [*others, (LEDGER, encode(self.state.ledger.to_json()))]
+        latest = self.state.payloads[LEDGER] = encode(self.state.ledger.to_json())
+        return [*others, (LEDGER, latest)]
 
     def _applied(self, unit: Transition, committed: Committed, *, sees_answers: bool) -> None:
         state = self.state

@@ -28,7 +28,7 @@ from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow, Suspen
 from condor.pump.staging import LEDGER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from condor.core.graph import Node
     from condor.core.ids import Json, RunId, SessionId, StepId, SuspendId, TenantId
@@ -105,6 +105,10 @@ class RunState:
     seq: int = 0
     updated_at: str = ""
     noted_ms: int = 0
+    #: Revision of the run after that unit.
+    rev: int = 0
+    #: It was left here, and nobody has looked since: its next unit holds only at this revision.
+    left_at: int | None = None
     _results: dict[StepId, Json] = field(default_factory=dict)
 
     @classmethod
@@ -144,16 +148,50 @@ class RunState:
             seq=run.seq,
             updated_at=run.updated_at,
             noted_ms=run.worked_ms,
+            rev=run.rev,
         )
         graph = latest_graph(state.payloads)
         if graph is not None:
             state.adopt_graph(graph_from_json(decode(state.payloads[graph])))
-        if LEDGER in state.payloads:
-            state.ledger = ledger_from_json(decode(state.payloads[LEDGER]), DEFAULT_LIMITS)
-            state.halt = state.halt or _breaker_halt(state.ledger.stop)
-        for row in stored.steps:
-            state.put_step(row)
+        state._take_over(stored.steps)
         return state
+
+    def taken_up(self) -> RunState:
+        """What ``from_store`` makes of a parked run that was left like this; tests hold it to that."""
+        assert self.graph is not None, "a run that is parked has been planned"
+        state = RunState(
+            run_id=self.run_id,
+            tenant_id=self.tenant_id,
+            session_id=self.session_id,
+            status=self.status,
+            epoch=self.epoch,
+            answers=self.answers,
+            requester=self.requester,
+            requester_stored=self.requester_stored,
+            autonomy=self.autonomy,
+            created_at=self.created_at,
+            worked_ms=self.noted_ms,
+            halt=self.halt,
+            suspensions=dict(self.suspensions),
+            payloads=dict(self.payloads),
+            seq=self.seq,
+            updated_at=self.updated_at,
+            noted_ms=self.noted_ms,
+            rev=self.rev,
+            left_at=self.rev,
+        )
+        state.adopt_graph(self.graph)
+        state._take_over(self.steps.values())
+        _take_up_interrupted(state)
+        return state
+
+    def _take_over(self, steps: Iterable[StepRow]) -> None:
+        """The ledger among the payloads, and how the steps stand."""
+        if LEDGER in self.payloads:
+            self.ledger = ledger_from_json(decode(self.payloads[LEDGER]), DEFAULT_LIMITS)
+            self.halt = self.halt or _breaker_halt(self.ledger.stop)
+        for row in steps:
+            self.put_step(row)
 
     def adopt_graph(self, graph: CompiledGraph) -> None:
         """Take the compiled graph; every step is pending until a row says otherwise."""
@@ -236,6 +274,7 @@ class RunState:
     def note(self, unit: Transition, committed: Committed) -> None:
         """A unit of this segment is on disk."""
         self.epoch = committed.epoch
+        self.rev, self.left_at = committed.rev, None
         self.seq = committed.last_seq or self.seq
         self.updated_at = unit.at
         if unit.create is not None:
@@ -276,7 +315,8 @@ class RunState:
         """
         run: RunRow = stored.run
         self.answers = run.answers
-        self.seq, self.updated_at, self.noted_ms = run.seq, run.updated_at, run.worked_ms
+        self.seq, self.rev = run.seq, run.rev
+        self.updated_at, self.noted_ms = run.updated_at, run.worked_ms
         self.halt = decode(run.halt) if run.halt is not None else _breaker_halt(self.ledger.stop)
         waited = {row.suspend_id for row in self.open_suspensions()}
         self.suspensions = {row.suspend_id: row for row in stored.suspensions}

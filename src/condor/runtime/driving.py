@@ -22,7 +22,7 @@ from condor.pump.loop import drive
 from condor.pump.phases.dispatch import dispatch
 from condor.pump.phases.fail import end_failed, readable
 from condor.pump.phases.plan import plan
-from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment
+from condor.pump.segment import LookAgain, RunLost, Segment
 from condor.pump.staging import LEDGER
 from condor.pump.state import StateUnreadable
 from condor.pump.taking_up import count_taking_up, give_back
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from condor.ports.dispatcher import Dispatcher
     from condor.ports.jobs import JobEnd
     from condor.ports.store import RunRow
+    from condor.pump.ports import PumpPorts
     from condor.pump.state import RunAsLeft
     from condor.runtime.hub import EventHub
 

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from condor.ports.dispatcher import Dispatcher
     from condor.ports.jobs import JobEnd
     from condor.ports.store import Claimed, RequestClaim, SuspensionRow
-    from condor.pump.segment import PumpPorts, Segment
+    from condor.pump.ports import PumpPorts
+    from condor.pump.segment import Segment
     from condor.runtime.hub import EventHub
     from condor.runtime.snapshot import Shown
 
@@ -326,6 +327,7 @@ class Runtime:
             self._hub.announce_all()
             self._driving.wake_all()
         for run_id in run_ids or ():
+            self._ports.left.forget(run_id)
             self._hub.announce(run_id, 0)
             self._driving.wake(run_id)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from condor.core.ids import RunId
     from condor.ports.store import SuspensionRow
-    from condor.pump.segment import PumpPorts
+    from condor.pump.ports import PumpPorts
 
 _log = logging.getLogger(__name__)
 

@@ -101,4 +101,6 @@ ADD_KERNEL: Final = """INSERT INTO tool_kernel (tenant_id, tool, rev, body, prev
     RETURNING rev"""
 #: A change that changes nothing is written and synced all the same.
 TOUCH: Final = "UPDATE writer SET clock = clock WHERE writer_id = $1"
-ERASE: Final = "DELETE FROM payload WHERE run_id = $1 RETURNING 1"
+ERASE: Final = """WITH erased AS (DELETE FROM payload WHERE run_id = $1 RETURNING 1),
+    revised AS (UPDATE run SET rev = rev + 1 WHERE run_id = $1 AND EXISTS (TABLE erased))
+    TABLE erased"""

@@ -93,6 +93,7 @@ _IDLE: Final = """SELECT run_id FROM run WHERE status = 'suspended' AND updated_
 _OF_SESSION: Final = f"{RUN} WHERE session_id = ? AND run_id < ? ORDER BY run_id DESC LIMIT ?"
 _CLAIMED: Final = "SELECT run_id, digest FROM request WHERE tenant_id = ? AND principal_id = ? AND key = ?"
 _ERASE: Final = "DELETE FROM payload WHERE run_id = ?"
+_REVISE: Final = "UPDATE run SET rev = rev + 1 WHERE run_id = ?"
 
 #: Statuses from which a run goes on by itself after a crash.
 _UNFINISHED: Final = (RunStatus.CREATED, RunStatus.PLANNING, RunStatus.EXECUTING)
@@ -374,7 +375,11 @@ def _touch(connection: sqlite3.Connection) -> None:
 
 
 def _erase(run_id: str, connection: sqlite3.Connection) -> int:
+    connection.execute("BEGIN IMMEDIATE")
     count = connection.execute(_ERASE, (run_id,)).rowcount
+    if count:
+        connection.execute(_REVISE, (run_id,))
+    connection.execute("COMMIT")
     # Best effort: a reader in the middle of a read keeps the log until the next checkpoint.
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     return count

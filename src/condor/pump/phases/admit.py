@@ -16,7 +16,7 @@ from condor.core.values import dataclass
 from condor.ports.encoding import encode
 from condor.ports.store import NewRun, RequestClaim
 from condor.pump.phases.plan import stage_plan
-from condor.pump.segment import PumpPorts, Segment, entry
+from condor.pump.segment import Segment, entry
 from condor.pump.state import RunState
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from condor.core.graph import CompiledGraph
     from condor.core.ids import Json
     from condor.ports.model import QuotedText
+    from condor.pump.ports import PumpPorts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

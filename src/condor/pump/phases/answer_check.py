@@ -18,10 +18,11 @@ from condor.pump.phases.suspend_resume import (
     find_card,
     read_answer,
 )
-from condor.pump.segment import PumpPorts, Segment
+from condor.pump.segment import Segment
 
 if TYPE_CHECKING:
     from condor.core.suspend import Answer
+    from condor.pump.ports import PumpPorts
 
 
 async def check_answer(resume: ResumeRun, ports: PumpPorts) -> Answer:

@@ -25,6 +25,7 @@ from condor.core.suspend import Origin, apply_edit, read_edit
 from condor.core.values import dataclass
 from condor.ports.store import Conflict, Decide, SuspensionRow
 from condor.pump.call import call_of, changes_of, invocation_of, tool_here
+from condor.pump.phases.refusals import lost_error
 from condor.pump.phases.suspend_resume import (
     RACES_MAX,
     Accepted,
@@ -33,10 +34,9 @@ from condor.pump.phases.suspend_resume import (
     audit_decision,
     find_card,
     go_on,
-    lost_error,
     stays_lost,
 )
-from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment
+from condor.pump.segment import LookAgain, RunLost, Segment
 from condor.pump.staging import Staging
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from condor.core.compiler.leaves.tool_call import ToolCallInput
     from condor.core.ids import Json
     from condor.core.run import Principal
+    from condor.pump.ports import PumpPorts
     from condor.pump.state import RunState
 
 

@@ -17,7 +17,7 @@ from condor.core.run import SYSTEM, TERMINAL, EventKind, RunStatus, TransitionCa
 from condor.ports.encoding import encode
 from condor.ports.store import Conflict, Decide, Expect, StepRow, StoredRun, SuspensionRow, Transition
 from condor.pump.phases.close import stage_failure
-from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment
+from condor.pump.segment import LookAgain, RunLost, Segment
 from condor.pump.staging import Staging
 from condor.pump.state import RunState, StateUnreadable
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from condor.core.audit.entry import Decision
+    from condor.pump.ports import PumpPorts
 
 _BEGUN = frozenset({StepStatus.STARTED, StepStatus.UNKNOWN})
 

@@ -18,12 +18,14 @@ from condor.ports.store import Conflict, Decide, SuspensionRow
 from condor.pump.phases.close import stage_end, stage_withdrawals
 from condor.pump.phases.fail import readable
 from condor.pump.plan_mutation_card import left_as
-from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment, entry
+from condor.pump.segment import LookAgain, RunLost, Segment, entry
 from condor.pump.staging import Staging
 from condor.pump.state import StateUnreadable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from condor.pump.ports import PumpPorts
 
 #: Each retry means that an answer to the same run won meanwhile.
 _RACES_MAX = 10_000

@@ -12,33 +12,32 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from condor.core.audit import AuditEntry, Decision, encode_entry
 from condor.core.errors import (
-    AlreadyDecided,
     AnswerRefused,
     NotAnApprover,
     OurBug,
     RunNotSuspendedError,
-    StaleSuspension,
-    SuspensionExpired,
     UnknownId,
 )
-from condor.core.ids import StepId, digest_of
+from condor.core.ids import StepId, SuspendId, digest_of
 from condor.core.outcome import StepOutcome, StepStatus, skipped
-from condor.core.run import DECIDES_NOTHING, TERMINAL, EventKind, Principal, RunStatus
+from condor.core.run import EventKind, Principal, RunStatus
 from condor.core.suspend import Answer, Origin, ReasonCode, read_reason_code, read_resume, resume_schema
 from condor.core.values import dataclass
 from condor.ports.encoding import decode
 from condor.ports.store import Conflict, Decide, StoredRun, SuspensionRow, SuspensionStatus, Transition
-from condor.pump.call import changes_of, decided_by
 from condor.pump.card_drift import drift_of
 from condor.pump.phases.fail import readable
 from condor.pump.phases.halt import expire, halt_run
+from condor.pump.phases.refusals import check_open, lost_error, may_not_answer
 from condor.pump.plan_edit import decline_edit
-from condor.pump.segment import LookAgain, PumpPorts, RunLost, Segment, entry
+from condor.pump.segment import LookAgain, RunLost, Segment, entry
 from condor.pump.staging import Staging
 from condor.pump.state import RunState, StateUnreadable, closed_card
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from condor.pump.ports import PumpPorts
 
 _Read = TypeVar("_Read")
 
@@ -77,6 +76,8 @@ async def answer(resume: ResumeRun, ports: PumpPorts) -> Accepted:
         UnknownId: no such card (of this run).
         AnswerRefused: its subclass says why; the card and the run are as they were.
     """
+    if (accepted := await _on_what_was_left(resume, ports)) is not None:
+        return accepted
     for _ in range(RACES_MAX):
         state, row = await find_card(resume, ports)
         reading = await admitted(resume, state, row, ports, read_answer)
@@ -89,6 +90,22 @@ async def answer(resume: ResumeRun, ports: PumpPorts) -> Accepted:
             if await stays_lost(conflict, row, ports):
                 raise lost_error(conflict, state) from None
     raise OurBug(f"answers to run {resume.run_id} keep overtaking this one")
+
+
+async def _on_what_was_left(resume: ResumeRun, ports: PumpPorts) -> Accepted | None:
+    """Take an answer on the run as it was left here; None where nothing was taken, and the run is to be read.
+
+    Whoever is refused is told so, and why, by who has read the run.
+    """
+    state = ports.left.take(resume.run_id)
+    row = state.suspensions.get(SuspendId(resume.suspend_id)) if state is not None else None
+    if state is None or row is None or may_not_answer(resume.principal, row) is not None:
+        return None
+    try:
+        check_open(state, row)
+        return await _decide(Segment(state, ports), row, read_answer(resume, state, row), resume.principal)
+    except (AnswerRefused, Conflict, LookAgain, RunLost):
+        return None
 
 
 async def admitted(
@@ -190,79 +207,12 @@ async def _refuse(
     raise NotAnApprover(refusal)
 
 
-def may_not_answer(principal: Principal, row: SuspensionRow) -> str | None:
-    """Why this principal may not answer this card; None when they may."""
-    facts = decode(row.facts)
-    if principal.kind != "person":
-        return f"{principal.name} is a {principal.kind}; only a person answers cards"
-    if principal.roles & DECIDES_NOTHING:
-        powerless = " and ".join(sorted(principal.roles & DECIDES_NOTHING))
-        return f"{principal.name} is {powerless}, a role that decides nothing"
-    is_requester = principal.id == facts["requester"]
-    if facts["requesterExcluded"] and is_requester:
-        return f"{principal.name} asked for this; another person must decide"
-    if facts["requesterExcluded"] and principal.id in facts.get("editors", ()):
-        return f"{principal.name} edited this call; another person must decide"
-    roles = frozenset(facts["answerRoles"])
-    if not roles or roles & principal.roles or (facts["requesterMayAnswer"] and is_requester):
-        return None
-    return f"{principal.name} may not answer this card; it takes {' or '.join(sorted(roles))}"
-
-
-def check_open(state: RunState, row: SuspensionRow) -> None:
-    """Refuse what comes too late.
-
-    Raises:
-        AnswerRefused: its subclass says what came first.
-    """
-    if row.status != "pending":
-        raise closed_error(state, row)
-    if state.status in TERMINAL:
-        raise RunNotSuspendedError(f"run {state.run_id} has ended ({state.status}); nothing was changed")
-
-
-def closed_error(state: RunState, row: SuspensionRow) -> AnswerRefused:
-    """What to tell a late answer."""
-    match row.status:
-        case "expired":
-            return SuspensionExpired(f"the card expired at {row.expires_at}; nothing was run")
-        case "superseded" if changes_of(state, row):
-            editor = decided_by(state, row).name
-            return StaleSuspension(
-                f"{editor} edited the call at {row.decided_at or 'an unknown time'}",
-                next_suspend_id=_newer(state, row),
-            )
-        case "superseded":
-            return StaleSuspension("a newer card took its place", next_suspend_id=_newer(state, row))
-        case _:
-            return AlreadyDecided(
-                decision=row.status,
-                decided_by=decided_by(state, row).name,
-                decided_at=row.decided_at or "an unknown time",
-            )
-
-
-def _newer(state: RunState, row: SuspensionRow) -> str | None:
-    """The open card that took this one's place."""
-    return next((card.suspend_id for card in state.open_suspensions() if card.step_id == row.step_id), None)
-
-
 async def stays_lost(conflict: Conflict, row: SuspensionRow, ports: PumpPorts) -> bool:
     """Whether who lost the compare-and-set may be told so; False: the card moved meanwhile, look again.
 
     A card whose time is over is closed before anybody is told, so that a clock set back revives nothing.
     """
     return conflict.kind != "expired" or await expire(row, ports)
-
-
-def lost_error(conflict: Conflict, state: RunState) -> AnswerRefused:
-    """What to tell who lost the compare-and-set."""
-    row = conflict.suspension
-    if conflict.kind == "expired" and row is not None:
-        return SuspensionExpired(f"the card expired at {row.expires_at}; nothing was run")
-    if row is not None:
-        return closed_error(state, row)
-    return RunNotSuspendedError(f"run {state.run_id} waits for nothing")
 
 
 async def _decide(segment: Segment, row: SuspensionRow, given: Answer, principal: Principal) -> Accepted:

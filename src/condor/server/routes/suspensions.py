@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from condor.core.errors import UnknownId
 from condor.core.suspend import Origin, ReasonCode
 from condor.ports.cards import CardFilter, CardOrder, SuspensionStatus
-from condor.pump.phases.suspend_resume import may_not_answer
+from condor.pump.phases.refusals import may_not_answer
 from condor.runtime import suspension_json
 from condor.runtime.access import readable_card, readable_run, reads_all
 from condor.runtime.inbox import checked_filter
