@@ -21,6 +21,7 @@ from condor_hms.catalogue.writing import write
 from condor_hms.demo import demo_resources
 from condor_hms.fhir.embedded import EmbeddedFhirStore
 from condor_hms.fhir.postgres import PostgresFhirStore
+from tests.pace import slowness
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -54,24 +55,31 @@ async def median_ms(work: Callable[[int], Awaitable[Any]], processes: Iterable[i
     """One median, of ``ROUNDS`` calls, the first one not counted.
 
     In a quiet run it is of the whole time. Where other work took the processors, the waits for one are left
-    out; the time for which the calls themselves had one stays in it.
+    out; the time for which the calls themselves had one stays in it. A core that is slowed down by others is
+    told as one at its full speed.
 
     Args:
         processes: that work on a call beside this one.
     """
     working = (os.getpid(), *processes)
     await work(0)
-    whole, own, waits = [], [], []
+    slower = slowness()
+    whole, waits, worked = [], [], []
     for number in range(1, ROUNDS + 1):
-        worked, waited = scheduled_ms(working)
+        worked_before, waited_before = scheduled_ms(working)
         begun = time.perf_counter()
         await work(number)
         whole.append((time.perf_counter() - begun) * 1000)
         worked_after, waited_after = scheduled_ms(working)
-        waits.append(waited_after - waited)
-        own.append(max(whole[-1] - waits[-1], worked_after - worked))
+        worked.append(worked_after - worked_before)
+        waits.append(waited_after - waited_before)
+    slower = min(slower, slowness())
     is_quiet = sum(waits) <= QUIET * sum(whole)
-    return statistics.median(whole if is_quiet else own)
+    took = zip(whole, waits, worked, strict=True)
+    return statistics.median(
+        (all_of_it if is_quiet else max(all_of_it - wait, work_of_it)) - work_of_it * (1 - 1 / slower)
+        for all_of_it, wait, work_of_it in took
+    )
 
 
 def context(key: str) -> ToolContext:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import sys
-import time
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -27,6 +26,7 @@ from condor.core.observers.claim_phrases import phrase_matcher
 from condor.core.observers.lookalikes import LOOKALIKES
 from condor.core.outcome import StepStatus
 from tests.core.observers.ledger import CORPUS, evidence_of, groups, step_of
+from tests.pace import full_speed_ms
 
 #: trust.md, row 11.
 _FALSE_CORRECTIONS_MAX = 0.01
@@ -450,15 +450,7 @@ _MANY_STEPS = [
 
 
 def _ms(text: str, evidence: ClaimEvidence, tries: int) -> float:
-    """Processor time of the best of some tries; another process takes none of it."""
-    best = float("inf")
-    for _ in range(tries):
-        begun = time.process_time()
-        guard_claims(text, evidence)
-        best = min(best, (time.process_time() - begun) * 1_000)
-        if best < _MS_MAX * 0.8:
-            break
-    return best
+    return full_speed_ms(lambda: guard_claims(text, evidence), tries=tries, enough=_MS_MAX * 0.8)
 
 
 @pytest.mark.parametrize("kind", _LONG)

@@ -19,14 +19,13 @@ if TYPE_CHECKING:
 
 #: How a line of ours begins, in letters alone; a sign follows.
 _RESERVED = ("correction", "notcompleted", "notexecuted")
+_BY_FIRST_LETTER = {one[0]: [other for other in _RESERVED if other[0] == one[0]] for one in _RESERVED}
 #: Characters held back at the beginning of a line; who needs more hides something.
 _HELD_CHARS_MAX = 200
 #: A line that is shorter has not the letters of ours.
 _LINE_CHARS_MIN = 10
 #: Signs after the letters that make no heading of them: a sentence ends, goes on in brackets or is quoted.
 _NO_HEADING = frozenset(".,!?()[]{}/'\"\u2019\u201d\u00bb\u2026%&")
-#: Letters that look like a colon.
-_COLONS = dict.fromkeys(map(ord, "\u02d0\u02d1"), ":")
 #: The number of an item: "a)", "iv.".
 _NUMBER = re.compile(r"[^a-z]*[a-z]{1,4}[).\]]+")
 _MAY_BE_NUMBER = re.compile(r"[^a-z]*[a-z]{0,4}")
@@ -34,14 +33,25 @@ _MAY_BE_NUMBER = re.compile(r"[^a-z]*[a-z]{0,4}")
 _HYPHEN = re.compile(r"(?<=\w)-(?=\w)")
 #: A line whose first word cannot be a number nor begin one of ours.
 _OTHERWISE = re.compile(r"[^A-Za-z]*[abd-mo-zABD-MO-Z](?:[A-Za-z]{4}|[A-Za-z]{0,3}[ ,])")
-#: Marks that are read as words where claims are read.
-_NO_CROSSES = dict.fromkeys(
+#: Complete lines that are none of ours: too short for it, or ASCII, and they begin otherwise.
+_HARMLESS = re.compile(
+    r"(?>(?:[^\n]{0,8}\n"
+    r"|[\t !-@\[-`{-~]{0,10}[abd-mo-zABD-MO-Z](?:[A-Za-z]{4}|[A-Za-z]{0,3}[ ,])[\t -~]{0,180}\n){0,1000})"
+)
+#: Letters that look like a colon, and marks that are read as words where claims are read.
+_SIGNS = dict.fromkeys(map(ord, "\u02d0\u02d1"), ":") | dict.fromkeys(
     map(ord, "\u274c\u2718\u2717\u2716\u274e\u26d4\U0001f6ab\u23f3\u231b\u2705\u2714\u2611\u2713"), " "
 )
 #: They turn the direction of what follows, ours too.
 _TURNS = "\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c"
 _LINE_ENDS = re.compile("[\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85]")
 _UNSEEN = re.compile(f"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\ud800-\udfff{_TURNS}]")
+_UNSEEN_POINTS = (*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000), *map(ord, "\u061c\u200e\u200f"))
+_UNSEEN_SHOWN = {
+    point: f"<U+{point:04X}>"
+    for point in (*_UNSEEN_POINTS, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+    if _UNSEEN.match(chr(point))
+}
 
 
 class ForeignText:
@@ -54,7 +64,17 @@ class ForeignText:
 
     def feed(self, part: str) -> str:
         """What can go out now."""
-        return "".join([self._line(line) for line in _safe(part).splitlines(keepends=True)])
+        text, begin, out = _safe(part), 0, []
+        while begin < len(text):
+            harmless = _HARMLESS.match(text, begin) if self._at_line_start and not self._held else None
+            if harmless is not None and harmless.end() > begin:
+                end = harmless.end()
+                out.append(text[begin:end])
+            else:
+                end = text.find("\n", begin) + 1 or len(text)
+                out.append(self._line(text[begin:end]))
+            begin = end
+        return "".join(out)
 
     def end(self) -> str:
         """What was held back."""
@@ -89,7 +109,8 @@ def _safe(part: str) -> str:
     text = part.replace("\r", "").replace(SIGN, ESCAPED_SIGN)
     if text.isprintable():
         return text
-    return _UNSEEN.sub(lambda found: f"<U+{ord(found.group()):04X}>", _LINE_ENDS.sub("\n", text))
+    text = _LINE_ENDS.sub("\n", text)
+    return text.translate(_UNSEEN_SHOWN) if _UNSEEN.search(text) else text
 
 
 def _may_be_ours(line: str) -> bool:
@@ -117,22 +138,34 @@ def _after_ours(line: str) -> Iterator[str]:
         if _OTHERWISE.match(begun):
             return
     else:
-        begun = begun.translate(_COLONS).translate(_NO_CROSSES)
-    read = plain(_HYPHEN.sub(" ", begun)).lower()
+        begun = begun.translate(_SIGNS)
+    read = plain(_HYPHEN.sub(" ", begun) if "-" in begun else begun).lower()
     if _MAY_BE_NUMBER.fullmatch(read):
         yield ""
         return
     number = _NUMBER.match(read)
     for start in (0, number.end()) if number else (0,):
-        for reserved in _RESERVED:
-            if (after := _after(read, start, reserved)) is not None:
+        begins = _letter_at(read, start)
+        if begins == len(read):
+            yield ""
+            return
+        for reserved in _BY_FIRST_LETTER.get(read[begins], ()):
+            if (after := _after(read, begins, reserved)) is not None:
                 yield after
 
 
+def _letter_at(read: str, at: int) -> int:
+    """Where the next letter stands; the end where there is none."""
+    while at < len(read) and not read[at].isalpha():
+        at += 1
+    return at
+
+
 def _after(read: str, at: int, reserved: str) -> str | None:
+    if read.startswith(reserved, at):
+        return read[at + len(reserved) :].lstrip()
     for letter in reserved:
-        while at < len(read) and not read[at].isalpha():
-            at += 1
+        at = _letter_at(read, at)
         if at == len(read):
             return ""
         if read[at] != letter:
