@@ -22,7 +22,10 @@ machine: compare within a table, not across machines.
 closed loop at 1, 16 and 64 at once. Rounds are interleaved; each sample is a process of its own on a fresh
 database file of the same disk, in WAL with `synchronous=FULL`. CPU is user and system time of the whole
 process, all threads, load generator included, and of its workers; not of PostgreSQL. Cores busy counts
-everybody on the machine, PostgreSQL too. Times are p50 / p95; each contender's commits are disk commits.
+everybody on the machine, PostgreSQL too. Core slower by: how many times longer a piece of work that never
+changes (`bench/pace.py`) took just before and after a sample than on an idle core of the machine that figures
+are set for; where others share a core it is two or three times, for seconds on end. Times are p50 / p95; each
+contender's commits are disk commits.
 
 * **Condor** through its public Python API alone (`start`, `wait`, `resume`); the write is a high-tier record
   write. What it stores beyond the state: an event log, a chained audit, the card, the journal of the intent.

@@ -94,7 +94,7 @@ def _row(name: str, at_once: int, found: Sequence[Mapping[str, Any]]) -> dict[st
     row: dict[str, Any] = {"contender": name, "title": BY_NAME[name].title, "atOnce": at_once}
     for key in ("runsPerS", "cpuMsPerRun"):
         row[key] = _three([sample[key] for sample in found])
-    for key in ("unitsPerRun", "commitsPerRun", "coresBusy"):
+    for key in ("unitsPerRun", "commitsPerRun", "coresBusy", "slowness"):
         counted = [sample[key] for sample in found if sample.get(key) is not None]
         row[key] = statistics.median(counted) if counted else None
     for key in ("parkMs", "approveToToolMs", "approveToDoneMs"):
@@ -119,9 +119,9 @@ def _ratios(plan: Plan, samples: Sequence[Mapping[str, Any]]) -> list[dict[str, 
 def table(found: Mapping[str, Any]) -> str:
     """Plain text; also valid Markdown."""
     lines = [
-        "| at once | contender | runs/s (least to most) | CPU ms a run | cores busy | commits a run"
-        " | start→parked ms | approve→tool ms | approve→done ms |",
-        "|--:|---|--:|--:|--:|--:|--:|--:|--:|",
+        "| at once | contender | runs/s (least to most) | CPU ms a run | core slower by | cores busy"
+        " | commits a run | start→parked ms | approve→tool ms | approve→done ms |",
+        "|--:|---|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
     for row in found["summary"]:
         rate = row["runsPerS"]
@@ -130,6 +130,7 @@ def table(found: Mapping[str, Any]) -> str:
             row["title"],
             f"{rate['median']:,.0f} ({rate['min']:,.0f} to {rate['max']:,.0f})",
             f"{row['cpuMsPerRun']['median']:.2f}",
+            "?" if row.get("slowness") is None else f"{row['slowness']:.1f}",
             "?" if row.get("coresBusy") is None else f"{row['coresBusy']:.1f}",
             _commits(row),
             *(_spread(row[name]) for name in ("parkMs", "approveToToolMs", "approveToDoneMs")),

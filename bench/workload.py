@@ -9,10 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import resource
+import statistics
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+
+from bench.pace import slowness
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -83,6 +86,7 @@ async def measure(contender: Contender, directory: Path, *, at_once: int, runs: 
         await _load(opened, "warm", at_once=at_once, runs=max(at_once, min(runs, WARM_UP_RUNS)))
         counted, written = opened.counts(), opened.writes
         cpu = getattr(opened, "cpu", own_cpu)
+        slower = slowness()
         before, busy, began = cpu(), busy_s(), time.perf_counter()
         times = await _load(opened, "run", at_once=at_once, runs=runs)
         took, after = time.perf_counter() - began, cpu()
@@ -102,6 +106,7 @@ async def measure(contender: Contender, directory: Path, *, at_once: int, runs: 
         "cpuUserMsPerRun": user / runs * 1e3,
         "cpuSystemMsPerRun": system / runs * 1e3,
         "coresBusy": cores_busy,
+        "slowness": statistics.mean((slower, slowness())),
         "unitsPerRun": counts.get("units"),
         "commitsPerRun": counts.get("commits"),
         "parkMs": spread(times.park),

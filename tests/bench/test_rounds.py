@@ -34,6 +34,7 @@ FIELDS = {
     "cpuUserMsPerRun",
     "cpuSystemMsPerRun",
     "coresBusy",
+    "slowness",
     "unitsPerRun",
     "commitsPerRun",
     "parkMs",

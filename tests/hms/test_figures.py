@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bench.pace import slowness
 from condor import Principal, ToolContext
 from condor_hms.alerts import demo_rules
 from condor_hms.catalogue import Hospital, hospital_tools
@@ -21,7 +22,6 @@ from condor_hms.catalogue.writing import write
 from condor_hms.demo import demo_resources
 from condor_hms.fhir.embedded import EmbeddedFhirStore
 from condor_hms.fhir.postgres import PostgresFhirStore
-from tests.pace import slowness
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable

@@ -35,8 +35,7 @@ async def drive(segment: Segment, phase: Phase) -> None:
                 await segment.look_again()
                 following = dispatch if segment.state.graph is not None else phase
             if following is None:
-                if segment.as_left() is not None and segment.state.status is RunStatus.SUSPENDED:
-                    segment.ports.left.keep(segment.state)
+                _remember(segment)
                 return
             phase = following
     except RunLost:
@@ -48,6 +47,13 @@ async def drive(segment: Segment, phase: Phase) -> None:
     finally:
         if segment.tasks:
             await _abandon(segment)
+
+
+def _remember(segment: Segment) -> None:
+    """Keep a parked run for its answer, where answers are worked on too."""
+    parked = segment.state.status is RunStatus.SUSPENDED
+    if parked and not segment.ports.hands_over and segment.as_left() is not None:
+        segment.ports.left.keep(segment.state)
 
 
 async def _act(segment: Segment, result: PhaseResult) -> Phase | None:

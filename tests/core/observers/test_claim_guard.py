@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from bench.pace import full_speed_ms
 from condor.core.observers import (
     CORRECTION_PREFIX,
     DEFAULT_CLAIM_RULES,
@@ -26,7 +27,6 @@ from condor.core.observers.claim_phrases import phrase_matcher
 from condor.core.observers.lookalikes import LOOKALIKES
 from condor.core.outcome import StepStatus
 from tests.core.observers.ledger import CORPUS, evidence_of, groups, step_of
-from tests.pace import full_speed_ms
 
 #: trust.md, row 11.
 _FALSE_CORRECTIONS_MAX = 0.01

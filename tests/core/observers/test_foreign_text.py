@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bench.pace import full_speed_ms
 from condor.core.observers import ForeignText, escape_foreign
 from condor.core.observers.notice import ESCAPED_SIGN
-from tests.pace import full_speed_ms
 
 _RESERVED = ("Correction:", "Not completed:", "Not executed:")
 
