@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -64,9 +63,9 @@ def _what_was_left_is_held_to_the_store(monkeypatch: pytest.MonkeyPatch) -> None
             return await answered(resume, ports)
         ports.left.keep(left)
         with contextlib.suppress(StoreUnavailable, RecordDamaged):
-            stored = await ports.store.load(left.run_id)
-            if stored is not None and stored.run.rev == left.rev:
-                assert replace(left.taken_up(), left_at=None) == RunState.from_store(stored)
+            stored = await ports.store.load(left.run.run_id)
+            if stored is not None and stored.run.rev == left.run.rev:
+                assert RunState.from_store(left) == RunState.from_store(stored)
         return await answered(resume, ports)
 
     monkeypatch.setattr(suspend_resume, "_on_what_was_left", held)

@@ -196,8 +196,8 @@ BREAKS: tuple[Break, ...] = (
     broken(
         "who is refused on the ground of memory is told nothing",
         "pump/phases/suspend_resume.py",
-        "    except (AnswerRefused, Conflict, LookAgain, RunLost):\n        return None",
-        "    except (Conflict, LookAgain, RunLost):\n        return None",
+        "    except (StateUnreadable, AnswerRefused, Conflict, LookAgain, RunLost):\n        return None",
+        "    except (StateUnreadable, Conflict, LookAgain, RunLost):\n        return None",
         "pump/test_left_runs.py::test_who_is_refused_is_told_by_who_has_read_the_run",
     ),
     broken(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from enum import StrEnum
+from enum import Enum, IntEnum, StrEnum
 from typing import Any
 
 import pytest
@@ -17,7 +17,9 @@ from condor.core.ids import (
     canonical_json,
     digest_of,
     digest_of_bytes,
+    exact_scalar,
     kind_of,
+    own_copy,
     short_token,
 )
 from tests.core.strategies import honest_junk, json_values, texts
@@ -162,3 +164,59 @@ def test_a_token_is_short_opaque_and_follows_the_value(first: Any, second: Any) 
 def test_a_kind_says_nothing_of_the_value(expected: str, value: object) -> None:
     """Messages can say what was wrong without repeating record data."""
     assert expected == kind_of(value)
+
+
+class _Number(IntEnum):
+    THREE = 3
+
+
+class _Liar(str):
+    """Says something else wherever it is asked."""
+
+    def __str__(self) -> str:
+        return "else"
+
+    __format__ = __add__ = lambda self, *_: "else"
+
+
+class _Slow(float):
+    def __float__(self) -> float:
+        return 9.0
+
+    __add__ = __float__  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [(Word.A, "a"), (_Number.THREE, 3), (_Liar("so"), "so"), (_Slow(2.5), 2.5), (True, True)],
+)
+def test_a_value_is_the_plain_one_that_is_stored_for_it(value: Any, plain: object) -> None:
+    """Of an enumeration, or of a class that says something else of itself."""
+    [exact, in_a_list] = exact_scalar(value), own_copy({"k": [{"n": value}]})["k"][0]["n"]
+    assert (exact, type(exact), in_a_list, type(in_a_list)) == (plain, type(plain), plain, type(plain))
+
+
+@pytest.mark.parametrize("value", [b"x", object(), Enum("E", "A").A, 1j])  # type: ignore[attr-defined]
+def test_what_is_not_json_has_no_copy(value: Any) -> None:
+    with pytest.raises(TypeError, match="is not a text, a number"):
+        own_copy({"k": [value]})
+
+
+@given(st.dictionaries(texts, json_values))
+def test_a_copy_is_equal_and_nobody_elses(value: dict[str, Any]) -> None:
+    """Part by part, to any depth."""
+    copied = own_copy(value)
+    assert canonical_json(copied) == canonical_json(value)
+    # The empty tuple is one object wherever it stands.
+    shared = {id(part) for part in _containers(value) if part != ()} & {
+        id(part) for part in _containers(copied)
+    }
+    assert not shared
+
+
+def _containers(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [value, *(part for item in value.values() for part in _containers(item))]
+    if isinstance(value, list | tuple):
+        return [value, *(part for item in value for part in _containers(item))]
+    return []

@@ -5,17 +5,20 @@ That what was left is what is stored is held in every test that answers (``tests
 
 from __future__ import annotations
 
+import asyncio
+import enum
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from condor.core.errors import AlreadyDecided, AnswerRefused, NotAnApprover
+from condor import HitlTier, PolicyClass, Principal, ToolContext, tool
+from condor.core.errors import AlreadyDecided, AnswerRefused, NotAnApprover, RunNotSuspendedError
 from condor.core.ids import RunId, SessionId, TenantId
 from condor.core.run import EventKind, RunStatus
 from condor.ports.store import Transition
 from condor.pump.left_runs import LeftRuns
 from condor.pump.phases import suspend_resume
-from condor.pump.state import RunState
+from condor.pump.state import RunAsLeft, RunState
 from tests.pump.desk import ANN, AUDITOR, BOB, CAT, ask, call, open_desk, write_tool
 
 if TYPE_CHECKING:
@@ -113,8 +116,80 @@ async def test_who_is_refused_is_told_by_who_has_read_the_run(
         assert ledger.count() == 1
 
 
-def _parked(number: int, size: int = 10) -> RunState:
-    return RunState(
+class Dose(enum.StrEnum):
+    """A caller's own words for what the tool takes."""
+
+    LOW = "low"
+
+    def __str__(self) -> str:
+        return "Dose.LOW"
+
+
+class Number(enum.IntEnum):
+    """The same, of numbers."""
+
+    THREE = 3
+
+
+async def test_what_a_caller_made_does_not_live_on(tmp_path: Path, reads: list[str]) -> None:
+    """Neither its enumerations nor its roles: what was stored and shown runs."""
+    written, roles = [], {"clerk"}
+
+    @tool("dose.put", policy_class=PolicyClass.MUTATE, hitl_tier=HitlTier.HIGH)
+    async def put(ctx: ToolContext, dose: str, count: int) -> dict[str, Any]:
+        written.append((f"{dose} {count!r}", sorted(ctx.principal.roles)))
+        return {"ok": True}
+
+    asker = Principal(id="ann", roles=roles)  # type: ignore[arg-type]
+    async with open_desk(tmp_path / "home", put) as desk:
+        step = call("w", "dose.put", dose=Dose.LOW, count=Number.THREE)
+        run_id = await desk.start(step, principal=asker)
+        await desk.rest(run_id)
+        roles.add("doctor")
+        assert (await desk.approve(await desk.card(run_id)))["status"] == "succeeded"
+        assert (written, reads) == ([("low 3", ["clerk"])], [])
+
+
+async def test_what_was_erased_while_the_run_was_at_work_is_not_acted_on(
+    tmp_path: Path, ledger: Ledger, reads: list[str]
+) -> None:
+    """Somebody stored something meanwhile, so only the store can say how the run was left."""
+    entered, gate = asyncio.Event(), asyncio.Event()
+
+    @tool("book.slow", policy_class=PolicyClass.READ)
+    async def slow(ctx: ToolContext) -> dict[str, Any]:
+        entered.set()
+        await gate.wait()
+        return {}
+
+    async with open_desk(tmp_path / "home", write_tool(ledger), slow, check=False) as desk:
+        run_id = await desk.start(call("r", "book.slow"), {**WRITE, "after": ["r"]})
+        await entered.wait()
+        assert await desk.condor._stored().erase_payloads(run_id) > 0
+        gate.set()
+        await desk.rest(run_id)
+        [card] = await desk.condor._stored().suspensions()
+        with pytest.raises(RunNotSuspendedError):
+            await desk.condor.resume(run_id, card.suspend_id, {"approved": True}, principal=BOB)
+        assert (reads, ledger.count()) == ([card.suspend_id], 0)
+
+
+async def test_a_run_that_has_ended_is_forgotten(tmp_path: Path, ledger: Ledger) -> None:
+    """However it came to its end, and by whatever way its answer came."""
+    async with open_desk(tmp_path / "home", write_tool(ledger)) as desk:
+        left = desk.condor._running()._ports.left
+        runs = [(await desk.run(WRITE))["runId"] for _ in range(3)]
+        assert list(left._runs) == runs
+        await desk.condor.stop(runs[0])
+        await desk.deny(await desk.card(runs[1]))
+        card = await desk.card(runs[2])
+        await desk.condor.resume(None, card["suspendId"], {"approved": True}, principal=BOB)
+        await desk.rest(runs[2])
+        assert (list(left._runs), left._bytes) == ([], 0)
+
+
+def _parked(number: int, size: int = 10) -> RunAsLeft:
+    state = RunState(
         run_id=RunId(f"run_{number}"),
         tenant_id=TenantId("default"),
         session_id=SessionId("s"),
@@ -127,6 +202,7 @@ def _parked(number: int, size: int = 10) -> RunState:
         created_at="",
         payloads={"request": b"x" * size},
     )
+    return state.as_left()
 
 
 def _kept(left: LeftRuns, numbers: range) -> list[int]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, NewType, TypeAlias
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NewType, TypeAlias
 
 import rfc8785
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
 RunId = NewType("RunId", str)
 SessionId = NewType("SessionId", str)
@@ -123,6 +124,43 @@ def exact_word(value: object) -> str | None:
     if kind is str:
         return value  # type: ignore[return-value]
     return str.__str__(value) if issubclass(kind, str) else None
+
+
+def exact_scalar(value: object) -> bool | int | float | str | None:
+    """A text, a number, a truth value or null as the plain value that is stored for it.
+
+    A member of an enumeration that is a text is that text, whatever its own ``__str__`` says.
+
+    Raises:
+        TypeError: it is none of them.
+    """
+    kind = type(value)
+    if kind in SCALARS:
+        return value  # type: ignore[return-value]
+    for plain in (str, int, float):
+        if issubclass(kind, plain):
+            # The plain type's own sum with nothing: no method of a foreign class is asked.
+            return plain.__add__(value, plain())  # type: ignore[operator]
+    raise TypeError(f"{kind.__name__} is not a text, a number, a truth value or null")
+
+
+def own_copy(args: Mapping[str, Json]) -> dict[str, Any]:
+    """A copy of arguments as they are stored and shown: plain JSON, whose parts nobody else holds.
+
+    Raises:
+        TypeError: there is something in it that is not JSON.
+    """
+    return {str.__str__(key): _own_part(value) for key, value in args.items()}
+
+
+def _own_part(value: Any) -> Any:
+    if type(value) in SCALARS:
+        return value
+    if isinstance(value, Mapping):
+        return own_copy(value)
+    if isinstance(value, list | tuple):
+        return [_own_part(item) for item in value]
+    return exact_scalar(value)
 
 
 def kind_of(value: object) -> str:

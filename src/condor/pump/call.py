@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from condor.core.compiler.leaves.tool_call import GivenApproval, ToolCallInput, call_facts
 from condor.core.errors import StaleSuspension
-from condor.core.ids import SCALARS, Digest, Json, StepId
+from condor.core.ids import SCALARS, Digest, Json, StepId, own_copy
 from condor.core.outcome import FULFILLED, StepOutcome, StepStatus, is_json
 from condor.core.plan.reference import MISSING, Reference, find_references, resolve_references, shown_token
 from condor.core.policy import HitlTier, is_supervised
@@ -339,7 +339,9 @@ def _derived(given: ToolCallInput, tool: ToolDescriptor) -> tuple[Mapping[str, J
         kept = {name: value for name, value in given.args.items() if name in tool.args_by_name}
         return kept, any(not is_missing(value) for name, value in given.args.items() if name not in kept)
     try:
-        derived = tool.alias_args(given.tool.name, dict(given.args))
+        derived = tool.alias_args(given.tool.name, own_copy(given.args))
+        if isinstance(derived, Mapping) and is_json(derived):
+            return own_copy(derived), False
     except BaseException:  # noqa: BLE001 - a hook of a tool author; what it cannot derive is not derived
         return None, False
-    return (derived, False) if isinstance(derived, Mapping) and is_json(derived) else (None, False)
+    return None, False

@@ -51,9 +51,11 @@ async def drive(segment: Segment, phase: Phase) -> None:
 
 def _remember(segment: Segment) -> None:
     """Keep a parked run for its answer, where answers are worked on too."""
-    parked = segment.state.status is RunStatus.SUSPENDED
-    if parked and not segment.ports.hands_over and segment.as_left() is not None:
-        segment.ports.left.keep(segment.state)
+    state = segment.state
+    if state.status is not RunStatus.SUSPENDED or state.halt is not None or segment.ports.hands_over:
+        return
+    if (left := segment.as_left()) is not None:
+        segment.ports.left.keep(left)
 
 
 async def _act(segment: Segment, result: PhaseResult) -> Phase | None:

@@ -302,6 +302,7 @@ class Segment:
 
     def _announce(self, committed: Committed) -> None:
         self.ports.faults("unit.acknowledged")
+        self.ports.left.forget(self.state.run_id)
         if committed.last_seq:
             self.ports.announce(self.state.run_id, committed.last_seq)
 
@@ -329,7 +330,7 @@ class Segment:
     def as_left(self) -> RunAsLeft | None:
         """The run at the rest that this segment brought it to; None where only the store can say."""
         rests = self.state.status is RunStatus.SUSPENDED or self.state.status in TERMINAL
-        sure = rests and not self._looked and not self.leaving and not self.facts
+        sure = rests and self.state.alone and not (self._looked or self.leaving or self.facts)
         return self.state.as_left() if sure else None
 
     def leave(self) -> None:

@@ -28,7 +28,7 @@ from condor.ports.store import RunRow, StepRow, StoredRun, SuspensionRow, Suspen
 from condor.pump.staging import LEDGER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from condor.core.graph import Node
     from condor.core.ids import Json, RunId, SessionId, StepId, SuspendId, TenantId
@@ -51,22 +51,28 @@ class StateUnreadable(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class RunFace:
-    """What of a run's row is shown."""
+    """What a segment knows of its run's row."""
 
     run_id: RunId
+    tenant_id: TenantId
     session_id: SessionId
     status: RunStatus
+    epoch: int
+    rev: int
     seq: int
+    answers: int
     requester: bytes
     autonomy: str
     created_at: str
     updated_at: str
     worked_ms: int
+    #: Of a run that is being stopped only the store can say.
+    halt: bytes | None = None
 
 
 @dataclass(slots=True, kw_only=True)
 class RunAsLeft:
-    """A run as a segment left it: what a snapshot is made of, as ``StoredRun`` has it."""
+    """A run as a segment left it, as ``StoredRun`` has it: rows, and values as the bytes that were stored."""
 
     run: RunFace
     steps: Sequence[StepRow]
@@ -109,11 +115,13 @@ class RunState:
     rev: int = 0
     #: It was left here, and nobody has looked since: its next unit holds only at this revision.
     left_at: int | None = None
+    #: Nobody else has stored anything of it since it was read or made.
+    alone: bool = True
     _results: dict[StepId, Json] = field(default_factory=dict)
 
     @classmethod
-    def from_store(cls, stored: StoredRun) -> RunState:
-        """The run as it is stored.
+    def from_store(cls, stored: StoredRun | RunAsLeft) -> RunState:
+        """The run as it is stored, or as it was left.
 
         Raises:
             StateUnreadable: what is stored is corrupt, or a run that was compiled has lost its graph.
@@ -128,7 +136,7 @@ class RunState:
         return state
 
     @classmethod
-    def _read(cls, stored: StoredRun) -> RunState:
+    def _read(cls, stored: StoredRun | RunAsLeft) -> RunState:
         run = stored.run
         state = cls(
             run_id=run.run_id,
@@ -153,45 +161,12 @@ class RunState:
         graph = latest_graph(state.payloads)
         if graph is not None:
             state.adopt_graph(graph_from_json(decode(state.payloads[graph])))
-        state._take_over(stored.steps)
+        if LEDGER in state.payloads:
+            state.ledger = ledger_from_json(decode(state.payloads[LEDGER]), DEFAULT_LIMITS)
+            state.halt = state.halt or _breaker_halt(state.ledger.stop)
+        for row in stored.steps:
+            state.put_step(row)
         return state
-
-    def taken_up(self) -> RunState:
-        """What ``from_store`` makes of a parked run that was left like this; tests hold it to that."""
-        assert self.graph is not None, "a run that is parked has been planned"
-        state = RunState(
-            run_id=self.run_id,
-            tenant_id=self.tenant_id,
-            session_id=self.session_id,
-            status=self.status,
-            epoch=self.epoch,
-            answers=self.answers,
-            requester=self.requester,
-            requester_stored=self.requester_stored,
-            autonomy=self.autonomy,
-            created_at=self.created_at,
-            worked_ms=self.noted_ms,
-            halt=self.halt,
-            suspensions=dict(self.suspensions),
-            payloads=dict(self.payloads),
-            seq=self.seq,
-            updated_at=self.updated_at,
-            noted_ms=self.noted_ms,
-            rev=self.rev,
-            left_at=self.rev,
-        )
-        state.adopt_graph(self.graph)
-        state._take_over(self.steps.values())
-        _take_up_interrupted(state)
-        return state
-
-    def _take_over(self, steps: Iterable[StepRow]) -> None:
-        """The ledger among the payloads, and how the steps stand."""
-        if LEDGER in self.payloads:
-            self.ledger = ledger_from_json(decode(self.payloads[LEDGER]), DEFAULT_LIMITS)
-            self.halt = self.halt or _breaker_halt(self.ledger.stop)
-        for row in steps:
-            self.put_step(row)
 
     def adopt_graph(self, graph: CompiledGraph) -> None:
         """Take the compiled graph; every step is pending until a row says otherwise."""
@@ -274,6 +249,7 @@ class RunState:
     def note(self, unit: Transition, committed: Committed) -> None:
         """A unit of this segment is on disk."""
         self.epoch = committed.epoch
+        self.alone = self.alone and committed.rev == self.rev + 1
         self.rev, self.left_at = committed.rev, None
         self.seq = committed.last_seq or self.seq
         self.updated_at = unit.at
@@ -294,9 +270,13 @@ class RunState:
         return RunAsLeft(
             run=RunFace(
                 run_id=self.run_id,
+                tenant_id=self.tenant_id,
                 session_id=self.session_id,
                 status=self.status,
+                epoch=self.epoch,
+                rev=self.rev,
                 seq=self.seq,
+                answers=self.answers,
                 requester=self.requester_stored,
                 autonomy=self.autonomy,
                 created_at=self.created_at,

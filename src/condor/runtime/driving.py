@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from condor.core.ids import RunId
     from condor.ports.dispatcher import Dispatcher
     from condor.ports.jobs import JobEnd
-    from condor.ports.store import RunRow
+    from condor.ports.store import Committed, RunRow
     from condor.pump.ports import PumpPorts
     from condor.pump.state import RunAsLeft
     from condor.runtime.hub import EventHub
@@ -136,9 +136,8 @@ class Driving:
                 # A run's first job is its beginning.
                 begins = asks and stored.run.epoch == 1
                 stop = None if begins else count_taking_up(state, self._ports.limits)
-                state.epoch = await self._raised(
-                    stored.run, None if begins or stop else state.payloads[LEDGER]
-                )
+                raised = await self._raised(stored.run, None if begins or stop else state.payloads[LEDGER])
+                state.epoch, state.rev = raised.epoch, raised.rev
             except RecordDamaged:
                 # What something else wrote is left to people; the other runs go on.
                 _log.exception("run %s is not taken up", run_id)
@@ -156,8 +155,8 @@ class Driving:
             return segment
         raise OurBug(f"answers to run {run_id} keep overtaking its taking up")
 
-    async def _raised(self, run: RunRow, ledger: bytes | None) -> int:
-        """Begin a segment on a run exactly as it was loaded; its epoch.
+    async def _raised(self, run: RunRow, ledger: bytes | None) -> Committed:
+        """Begin a segment on a run exactly as it was loaded.
 
         Args:
             ledger: with the taking up counted; None where it is not.
@@ -175,7 +174,7 @@ class Driving:
         )
         committed = await self._ports.store.commit(unit)
         self._ports.faults("unit.acknowledged")
-        return committed.epoch
+        return committed
 
     async def hand_over_orphans(self) -> int:
         """Queue a job for each run whose process, or whose job, is gone; and for what is left of this one's.

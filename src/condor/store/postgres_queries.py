@@ -101,6 +101,8 @@ ADD_KERNEL: Final = """INSERT INTO tool_kernel (tenant_id, tool, rev, body, prev
     RETURNING rev"""
 #: A change that changes nothing is written and synced all the same.
 TOUCH: Final = "UPDATE writer SET clock = clock WHERE writer_id = $1"
-ERASE: Final = """WITH erased AS (DELETE FROM payload WHERE run_id = $1 RETURNING 1),
+#: The run's row first, as units do it, or the two would wait for each other.
+ERASE: Final = """WITH held AS MATERIALIZED (SELECT FROM run WHERE run_id = $1 FOR UPDATE),
+    erased AS (DELETE FROM payload WHERE run_id = $1 AND EXISTS (TABLE held) RETURNING 1),
     revised AS (UPDATE run SET rev = rev + 1 WHERE run_id = $1 AND EXISTS (TABLE erased))
     TABLE erased"""

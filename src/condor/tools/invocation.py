@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from condor.core.compiler import CardTools
 from condor.core.errors import ToolError
+from condor.core.ids import own_copy
 from condor.core.observers.processors.cards import card_tools, pin_tools
 from condor.core.outcome import InputField, TimedOut, is_json, words_of
 from condor.core.policy import PolicyClass, ToolDescriptor
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     import datetime
     from collections.abc import Awaitable, Callable, Sequence
 
-    from condor.core.ids import Json
     from condor.ports.clock import Clock
     from condor.tools.registry import ToolRegistry
 
@@ -112,7 +112,7 @@ class LocalToolbox:
             # The same effect twice at once is more than an idempotent tool promises to take.
             _log.warning("%s was abandoned and still runs: it is not entered again", _about(call))
             return TimedOut(seconds=call.seconds)
-        returned = await self._guarded(call, function, **_own(call.args))
+        returned = await self._guarded(call, function, **own_copy(call.args))
         if isinstance(returned, TimedOut):
             _log.warning("tool %s gave no answer within %g s", call.tool.name, call.seconds)
         elif isinstance(returned, BaseException) and not isinstance(returned, ToolError):
@@ -141,7 +141,7 @@ class LocalToolbox:
         hook = call.tool.preview
         if hook is None:
             return CardEvidence()
-        evidence = await self._guarded(call, hook, **_own(call.args))
+        evidence = await self._guarded(call, hook, **own_copy(call.args))
         match evidence:
             case ToolError():
                 raise evidence
@@ -160,7 +160,7 @@ class LocalToolbox:
         hook = call.tool.subject_of
         if hook is None:
             return CardEvidence()
-        said = await self._guarded(call, hook, _own(call.args))
+        said = await self._guarded(call, hook, own_copy(call.args))
         if isinstance(said, CardEvidence) and _can_be_shown(said):
             return said
         # A reference that the record does not know is a fault of the call, told by the step itself.
@@ -173,7 +173,7 @@ class LocalToolbox:
         hook = call.tool.reconcile
         if hook is None:
             return ReconcileAnswer(happened=None)
-        said = await self._guarded(call, hook, **_own(call.args))
+        said = await self._guarded(call, hook, **own_copy(call.args))
         match said:
             case Reconciled(happened=False) if _about(call) in self._stragglers:
                 # It has not happened yet; the call that was abandoned may still do it.
@@ -196,7 +196,7 @@ class LocalToolbox:
             approved_by=call.approved_by,
             idempotency_key=call.key,
             record_versions=dict(call.versions),
-            answers=_own(call.answers),
+            answers=own_copy(call.answers),
             deadline=self._clock.monotonic() + call.seconds,
             now=self._clock.now(),
             today=self.today,
@@ -221,16 +221,3 @@ def _can_be_shown(evidence: CardEvidence) -> bool:
         )
     except (TypeError, AttributeError):
         return False
-
-
-def _own(args: Mapping[str, Json]) -> dict[str, Any]:
-    """A copy of arguments whose parts nobody else holds."""
-    return {key: _own_part(value) for key, value in args.items()}
-
-
-def _own_part(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _own_part(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_own_part(item) for item in value]
-    return value

@@ -388,3 +388,14 @@ async def test_what_a_worker_has_and_does_not_work_on_is_queued_again(crew: Crew
         crew.let_go("h")
         assert await working == "done"
         await check_whole(condor, left.id, held.id)
+
+
+async def test_a_worker_remembers_nothing_of_what_it_parks(crew: Crew) -> None:
+    """Answers come to servers, and go on elsewhere."""
+    async with crew.server() as server, worker_here(crew, "w1") as worker:
+        run = await server.start(plan={"steps": [{"id": "a", "approval": {"title": "go?"}}]}, principal=ANN)
+        stored = await server.store.run(run.id)
+        assert stored is not None
+        await worker._running().work_on(run.id, stored.epoch)
+        await parked(server, run.id)
+        assert not worker._running()._ports.left._runs

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from condor.core.errors import PlanRefused, show
-from condor.core.ids import SAFE_INTEGER_MAX, kind_of
+from condor.core.ids import SAFE_INTEGER_MAX, exact_scalar, kind_of
 from condor.core.plan.model import ApprovalStep, NestedPlan, OnDeny, Plan, Step, ToolStep
 from condor.core.plan.reference import FROM, POINTER, TEXT, shown_token
 
@@ -202,18 +202,19 @@ def _approval_step(
 def _json(value: object, path: str, depth: int) -> Json:
     """Arguments are JSON that has an identity; an object with ``$from`` is exactly a reference.
 
-    Our own copy: what the caller does to the plan later changes nothing.
+    Our own copy, of plain values: what the caller does to the plan later changes nothing, and a member of an
+    enumeration is the text or number that it is stored as.
     """
     if depth > ARGS_DEPTH_MAX:
         raise PlanRefused(f"arguments nest at most {ARGS_DEPTH_MAX} deep", path=path)
     match value:
         case str():
             _check_encodable(value, path)
-            return value
+            return exact_scalar(value)
         case None | bool():
             return value
         case int() if abs(value) <= SAFE_INTEGER_MAX:
-            return value
+            return exact_scalar(value)
         case dict() | Mapping() if FROM in value:
             return _reference(cast("Mapping[str, object]", value), path)
         case dict() | Mapping():
@@ -221,7 +222,7 @@ def _json(value: object, path: str, depth: int) -> Json:
         case list() | tuple():
             return [_json(item, f"{path}/{index}", depth + 1) for index, item in enumerate(value)]
         case float() if math.isfinite(value):
-            return value
+            return exact_scalar(value)
         case int() | float():
             raise PlanRefused("the number cannot be held exactly; write it as a string", path=path)
         case _:

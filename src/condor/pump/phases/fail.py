@@ -119,6 +119,7 @@ async def _end_unreadable(stored: StoredRun, ports: PumpPorts, why: str) -> None
             ],
         )
     )
+    ports.left.forget(run.run_id)
     ports.announce(run.run_id, run.seq + len(cards) + 2)
 
 

@@ -97,14 +97,14 @@ async def _on_what_was_left(resume: ResumeRun, ports: PumpPorts) -> Accepted | N
 
     Whoever is refused is told so, and why, by who has read the run.
     """
-    state = ports.left.take(resume.run_id)
-    row = state.suspensions.get(SuspendId(resume.suspend_id)) if state is not None else None
-    if state is None or row is None or may_not_answer(resume.principal, row) is not None:
-        return None
     try:
+        state = ports.left.take(resume.run_id)
+        row = state.suspensions.get(SuspendId(resume.suspend_id)) if state is not None else None
+        if state is None or row is None or may_not_answer(resume.principal, row) is not None:
+            return None
         check_open(state, row)
         return await _decide(Segment(state, ports), row, read_answer(resume, state, row), resume.principal)
-    except (AnswerRefused, Conflict, LookAgain, RunLost):
+    except (StateUnreadable, AnswerRefused, Conflict, LookAgain, RunLost):
         return None
 
 
