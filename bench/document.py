@@ -16,8 +16,8 @@ _ABOUT = """\
 # Benchmark
 
 `make bench` measures this; `python -m bench document` writes this page from the last results. Figures of one
-machine: compare within a table, not across machines. On cores that other machines share the ratios are smaller:
-[measured there](bench-shared-cores.md).
+machine: compare within a table, not across machines. On cores that other machines share the ratios are
+smaller: [measured there](bench-shared-cores.md).
 
 **The work**, the same for all: start → read → park → approve → write → done, with tools that do nothing, in a
 closed loop at 1, 16 and 64 at once. Rounds are interleaved; each sample is a process of its own on a fresh
