@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from condor import HitlTier, PolicyClass, Principal, ToolContext, tool
+from condor import HitlTier, PolicyClass, Principal, ToolContext, ToolError, tool
 from condor.core.errors import AlreadyDecided, AnswerRefused, NotAnApprover, RunNotSuspendedError
 from condor.core.ids import RunId, SessionId, TenantId
 from condor.core.run import EventKind, RunStatus
@@ -22,7 +22,7 @@ from condor.pump.state import RunAsLeft, RunState
 from tests.pump.desk import ANN, AUDITOR, BOB, CAT, ask, call, open_desk, write_tool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from condor.testing import Ledger
@@ -150,6 +150,33 @@ async def test_what_a_caller_made_does_not_live_on(tmp_path: Path, reads: list[s
         assert (written, reads) == ([("low 3", ["clerk"])], [])
 
 
+async def test_what_a_hook_or_a_plan_made_never_enters_a_tool(tmp_path: Path) -> None:
+    """A call that nobody is asked about, and a stand-in whose arguments its author derives."""
+    entered: list[str] = []
+
+    @tool("dose.look", policy_class=PolicyClass.READ)
+    async def look(ctx: ToolContext, dose: str) -> dict[str, Any]:
+        entered.append(f"look {dose}")
+        return {}
+
+    @tool("one.read", policy_class=PolicyClass.READ, alias_group="read")
+    async def one(ctx: ToolContext, dose: str) -> dict[str, Any]:
+        raise ToolError("down", effect="none")
+
+    def derived(_name: str, args: Mapping[str, Any]) -> dict[str, Any]:
+        return {"dose": Dose(args["dose"])}
+
+    @tool("two.read", policy_class=PolicyClass.READ, alias_group="read", alias_args=derived)
+    async def two(ctx: ToolContext, dose: str) -> dict[str, Any]:
+        entered.append(f"stand-in {dose}")
+        return {}
+
+    async with open_desk(tmp_path / "home", look, one, two) as desk:
+        steps = call("l", "dose.look", dose=Dose.LOW), call("w", "one.read", dose="low", after=["l"])
+        run = await desk.run(*steps, autonomy="autonomous")
+        assert (run["status"], entered) == ("succeeded", ["look low", "stand-in low"])
+
+
 async def test_what_was_erased_while_the_run_was_at_work_is_not_acted_on(
     tmp_path: Path, ledger: Ledger, reads: list[str]
 ) -> None:
@@ -215,7 +242,7 @@ def _kept(left: LeftRuns, numbers: range) -> list[int]:
     [
         (LeftRuns(runs_max=3, bytes_max=1_000), lambda number: 10, [3, 4, 5]),
         (LeftRuns(runs_max=99, bytes_max=25), lambda number: 10, [4, 5]),
-        (LeftRuns(runs_max=99, bytes_max=25), lambda number: 26 if number == 4 else 10, [5]),
+        (LeftRuns(runs_max=99, bytes_max=25), lambda number: 26 if number == 4 else 10, [3, 5]),
     ],
     ids=["by number", "by size", "one that is too large"],
 )

@@ -32,10 +32,15 @@ class LeftRuns:
         self._runs: dict[str, tuple[RunAsLeft, int]] = {}
 
     def keep(self, left: RunAsLeft) -> None:
-        """A segment has parked its run, and touches nothing of it any more."""
+        """A segment has parked its run, and touches nothing of it any more.
+
+        One that is larger than all of them may be together is not kept, and drives out no other.
+        """
         run_id = left.run.run_id
         self.forget(run_id)
         size = sum(map(len, left.payloads.values())) + sum([len(card.facts) for card in left.suspensions])
+        if size > self._bytes_max:
+            return
         self._runs[run_id] = left, size
         self._bytes += size
         while len(self._runs) > self._runs_max or self._bytes > self._bytes_max:

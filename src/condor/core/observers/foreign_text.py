@@ -42,15 +42,16 @@ _HARMLESS = re.compile(
 _SIGNS = dict.fromkeys(map(ord, "\u02d0\u02d1"), ":") | dict.fromkeys(
     map(ord, "\u274c\u2718\u2717\u2716\u274e\u26d4\U0001f6ab\u23f3\u231b\u2705\u2714\u2611\u2713"), " "
 )
-#: They turn the direction of what follows, ours too.
-_TURNS = "\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c"
 _LINE_ENDS = re.compile("[\u2028\u2029\x0b\x0c\x1c\x1d\x1e\x85]")
-_UNSEEN = re.compile(f"[\x00-\x08\x0e-\x1b\x1f\x7f-\x9f\ud800-\udfff{_TURNS}]")
-_UNSEEN_POINTS = (*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE000), *map(ord, "\u061c\u200e\u200f"))
+#: First and last of what nobody can see: controls, halves of a character, and what turns the direction of
+#: what follows, ours too.
+_UNSEEN_RANGES = (
+    *((0x00, 0x08), (0x0E, 0x1B), (0x1F, 0x1F), (0x7F, 0x9F), (0xD800, 0xDFFF)),
+    *((0x061C, 0x061C), (0x200E, 0x200F), (0x202A, 0x202E), (0x2066, 0x2069)),
+)
+_UNSEEN = re.compile(f"[{''.join(f'{chr(first)}-{chr(last)}' for first, last in _UNSEEN_RANGES)}]")
 _UNSEEN_SHOWN = {
-    point: f"<U+{point:04X}>"
-    for point in (*_UNSEEN_POINTS, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-    if _UNSEEN.match(chr(point))
+    point: f"<U+{point:04X}>" for first, last in _UNSEEN_RANGES for point in range(first, last + 1)
 }
 
 
